@@ -1,19 +1,99 @@
 //! Whether a model allows a graph.
+//!
+//! A graph grows by one event at a time, at the end of a thread, and was allowed before. An event that is added last (it reads from the last write, or is the last
+//! write) has nothing after it in any relation, and is always allowed. So what is asked is how far back it may read from or stand, and little else.
 
+use cyrano_ir::LocId;
 use cyrano_memory::cat::{Base, Judge, Node, NodeId, Plan};
 
-use crate::graph::Graph;
+use crate::execution::for_model;
+use crate::graph::{Event, Graph, Kind};
+use crate::rows::{EventId, INITIAL, Row};
+use crate::thread::Writing;
 
-/// Whoever says whether a graph is consistent.
-pub(crate) trait Consistency {
-    /// Whether the model allows it.
-    fn allows(&mut self, graph: &Graph<'_>) -> bool;
+/// Whoever says whether a graph is consistent. It may keep something about the events of one graph, which is told of every change to it.
+pub(crate) trait Consistency<const W: usize>: Clone {
+    /// The writes that the next read of a thread may read from, the last one first. The graph with it is then asked about by [`Self::allows`].
+    fn sources(&mut self, graph: &Graph<'_, W>, thread: usize, loc: LocId, found: &mut Vec<EventId>);
 
-    /// The flags that a graph raises which it allows.
-    fn flags(&mut self, graph: &Graph<'_>) -> Vec<String>;
+    /// The writes after which the next write of a thread may stand, the last one first; likewise.
+    fn places(&mut self, graph: &Graph<'_, W>, thread: usize, writing: &Writing, found: &mut Vec<EventId>);
+
+    /// An event was added.
+    fn added(&mut self, graph: &Graph<'_, W>, id: EventId);
+
+    /// Whether the graph is allowed with the event that was just added.
+    fn allows(&mut self, graph: &Graph<'_, W>, id: EventId) -> bool;
+
+    /// A point that can be gone back to.
+    fn mark(&self) -> usize;
+
+    /// Goes back to it; the events that were added since are gone.
+    fn restore(&mut self, mark: usize);
+
+    /// Becomes what another one is for a graph of which this graph is a part.
+    fn copy_part(&mut self, from: &Self, graph: &Graph<'_, W>);
+
+    /// The flags that a complete graph raises.
+    fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String>;
 }
 
-/// Any model in cat, through the evaluator.
+/// Walks from the last write to a location back to the first that must not be passed.
+pub(crate) fn walk<const W: usize>(
+    graph: &Graph<'_, W>,
+    loc: LocId,
+    stops: impl Fn(EventId) -> bool,
+    mut take: impl FnMut(EventId),
+) {
+    let mut at = graph.last(loc);
+    loop {
+        take(at);
+        if at == INITIAL || stops(at) {
+            return;
+        }
+        at = graph.event(at).previous;
+    }
+}
+
+/// Whether the next write after this one is a read-modify-write that reads from it, so that nothing fits between the two.
+fn is_taken<const W: usize>(graph: &Graph<'_, W>, write: EventId, loc: LocId) -> bool {
+    let next = graph.after(write, loc);
+    next != INITIAL
+        && matches!(graph.event(next).kind, Kind::Write(Some(half)) if graph.event(half).kind == Kind::Read(write))
+}
+
+/// The places of a write: of a read-modify-write right after what it read, if that is free, else back to the first write that must not be passed.
+pub(crate) fn places<const W: usize>(
+    graph: &Graph<'_, W>,
+    (thread, writing): (usize, &Writing),
+    stops: impl Fn(EventId) -> bool,
+    found: &mut Vec<EventId>,
+) {
+    let loc = writing.loc;
+    let half = writing.half.map(|half| graph.event(graph.runners[thread].events[half as usize]).kind);
+    if let Some(Kind::Read(source)) = half {
+        found.extend((!is_taken(graph, source, loc)).then_some(source));
+        return;
+    }
+    walk(graph, loc, stops, |at| found.extend((!is_taken(graph, at, loc)).then_some(at)));
+}
+
+/// Whether somebody in this set wrote this write or reads from it.
+pub(crate) fn is_seen<const W: usize>(graph: &Graph<'_, W>, by: &Row<W>, write: EventId, loc: LocId) -> bool {
+    by.contains(write) || graph.readers(write, loc).meets(by)
+}
+
+/// Whether an event has a write after it: one that its own comes before, or that it did not read.
+pub(crate) fn is_passed<const W: usize>(graph: &Graph<'_, W>, event: &Event) -> bool {
+    match (event.kind, event.loc) {
+        (Kind::Read(from), Some(loc)) => graph.after(from, loc) != INITIAL,
+        (Kind::Write(_), _) => event.next != INITIAL,
+        _ => false,
+    }
+}
+
+/// Any model in cat, through the evaluator: everything is tried.
+#[derive(Clone)]
 pub(crate) struct ByAxioms<'p> {
     judge: Judge<'p>,
     /// Whether the model knows races, and so is told what synchronises.
@@ -26,13 +106,32 @@ impl<'p> ByAxioms<'p> {
     }
 }
 
-impl Consistency for ByAxioms<'_> {
-    fn allows(&mut self, graph: &Graph<'_>) -> bool {
-        self.judge.allows(&graph.for_model(self.races, |_| true).0)
+impl<const W: usize> Consistency<W> for ByAxioms<'_> {
+    fn sources(&mut self, graph: &Graph<'_, W>, _: usize, loc: LocId, found: &mut Vec<EventId>) {
+        walk(graph, loc, |_| false, |write| found.push(write));
     }
 
-    fn flags(&mut self, graph: &Graph<'_>) -> Vec<String> {
-        if self.allows(graph) { self.judge.flags().map(str::to_owned).collect() } else { Vec::new() }
+    fn places(&mut self, graph: &Graph<'_, W>, _: usize, writing: &Writing, found: &mut Vec<EventId>) {
+        walk(graph, writing.loc, |_| false, |write| found.push(write));
+    }
+
+    fn added(&mut self, _: &Graph<'_, W>, _: EventId) {}
+
+    fn allows(&mut self, graph: &Graph<'_, W>, _: EventId) -> bool {
+        self.judge.allows(&for_model(graph, self.races))
+    }
+
+    fn mark(&self) -> usize {
+        0
+    }
+
+    fn restore(&mut self, _: usize) {}
+
+    fn copy_part(&mut self, _: &Self, _: &Graph<'_, W>) {}
+
+    fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String> {
+        let allowed = self.judge.allows(&for_model(graph, self.races));
+        if allowed { self.judge.flags().map(str::to_owned).collect() } else { Vec::new() }
     }
 }
 

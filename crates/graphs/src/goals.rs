@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use cyrano_engine::{Answer, Cause, Execution, Query, Question, Stop, Verdict, Violation, limit_reason, vacuity};
-use cyrano_ir::{FinalVar, InstrId, Observable, Program, Property, Quantifier, ThreadId};
+use cyrano_ir::{FinalVar, InstrId, Program, Property, Quantifier, ThreadId};
 
 use crate::consistency::Consistency;
+use crate::execution::execution;
 use crate::graph::Graph;
 use crate::search::Goal;
 use crate::thread::Status;
@@ -24,6 +25,8 @@ pub(crate) struct Asked<'q> {
     ended: bool,
     asserted: bool,
     outcomes: BTreeSet<Vec<i128>>,
+    /// What is observed of the execution that is looked at.
+    shown: Vec<i128>,
     /// What decides the question.
     decision: Option<(Option<Violation>, Option<Cause>, Execution)>,
 }
@@ -41,6 +44,7 @@ impl<'q> Asked<'q> {
             ended: false,
             asserted: false,
             outcomes: BTreeSet::new(),
+            shown: Vec::new(),
             decision: None,
         }
     }
@@ -50,43 +54,53 @@ impl<'q> Asked<'q> {
         matches!(self.question, Question::Holds(Property::Assertions | Property::Observations(_)))
     }
 
-    fn note(&mut self, graph: &Graph<'_>, judge: &mut dyn Consistency) -> bool {
+    fn note<const W: usize>(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> bool {
         let mut done = true;
-        for runner in &graph.runners {
-            self.asserted |= runner.asserted;
+        for (thread, runner) in graph.runners.iter().enumerate() {
+            self.asserted |= runner.frame().asserted;
             match runner.status() {
                 Some(Status::Stopped) => self.unrolled = true,
-                Some(Status::Limited(instr)) => self.limited = self.limited.or(Some((runner.thread, instr))),
+                Some(Status::Limited(instr)) => {
+                    self.limited = self.limited.or(Some((ThreadId::new(thread), instr)));
+                }
                 _ => {}
             }
             done &= runner.status() == Some(Status::Done);
         }
         self.ended |= done;
-        if done && self.has_flags {
-            self.flags.extend(judge.flags(graph));
+        if done && self.has_flags && self.flags.is_empty() {
+            self.flags.extend(model.flags(graph));
         }
         done
     }
 
-    fn decide(&mut self, graph: &Graph<'_>, violation: Option<Violation>, why: Option<Cause>) -> ControlFlow<()> {
-        self.decision = Some((violation, why, graph.execution()));
+    fn decide<const W: usize>(
+        &mut self,
+        graph: &Graph<'_, W>,
+        violation: Option<Violation>,
+        why: Option<Cause>,
+    ) -> ControlFlow<()> {
+        self.decision = Some((violation, why, execution(graph)));
         ControlFlow::Break(())
     }
 
-    fn judge_end(&mut self, graph: &Graph<'_>) -> ControlFlow<()> {
-        let memory = graph.memory();
+    fn judge_end<const W: usize>(&mut self, graph: &Graph<'_, W>) -> ControlFlow<()> {
         match self.question {
             Question::Outcomes => {
-                self.outcomes.insert(outcome(&self.program.observed, graph, &memory));
+                self.shown(graph);
+                if !self.outcomes.contains(&*self.shown) {
+                    self.outcomes.insert(self.shown.clone());
+                }
             }
             Question::Holds(Property::Observations(allowed)) => {
-                let shown = outcome(&self.program.observed, graph, &memory);
-                if !allowed.contains(&shown) {
-                    return self.decide(graph, Some(Violation::Observation { outcome: shown }), None);
+                self.shown(graph);
+                if !allowed.contains(&self.shown) {
+                    let outcome = self.shown.clone();
+                    return self.decide(graph, Some(Violation::Observation { outcome }), None);
                 }
             }
             Question::Holds(Property::Final { quantifier, cond, .. }) => {
-                let truth = cond.eval(&mut |var| Ok(final_value(graph, &memory, *var))).map(|value| value != 0);
+                let truth = cond.eval(&mut |var| Ok(final_value(graph, *var))).map(|value| value != 0);
                 let decides = match quantifier {
                     Quantifier::Exists => truth == Ok(true),
                     Quantifier::Never => truth != Ok(false),
@@ -100,6 +114,12 @@ impl<'q> Asked<'q> {
             Question::Holds(_) => {}
         }
         ControlFlow::Continue(())
+    }
+
+    /// Writes down what is observed of an execution.
+    fn shown<const W: usize>(&mut self, graph: &Graph<'_, W>) {
+        self.shown.clear();
+        self.shown.extend(self.program.observed.iter().map(|observable| final_value(graph, observable.var)));
     }
 
     /// The answer, after a search that ended like this.
@@ -160,58 +180,55 @@ impl<'q> Asked<'q> {
     }
 }
 
-impl Goal for Asked<'_> {
-    fn found(&mut self, graph: &Graph<'_>, judge: &mut dyn Consistency) -> ControlFlow<()> {
-        let done = self.note(graph, judge);
+impl<const W: usize> Goal<W> for Asked<'_> {
+    fn found(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> ControlFlow<()> {
+        let done = self.note(graph, model);
         if self.looks_for_errors()
-            && let Some(violation) = wrong(graph)
+            && let Some(violation) = (0..graph.runners.len()).find_map(|thread| wrong(graph, thread))
         {
             return self.decide(graph, Some(violation), None);
         }
         if done { self.judge_end(graph) } else { ControlFlow::Continue(()) }
     }
 
-    fn is_wrong(&self, graph: &Graph<'_>) -> bool {
-        self.looks_for_errors() && wrong(graph).is_some()
+    fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool {
+        self.looks_for_errors() && wrong(graph, thread).is_some()
     }
 }
 
-/// What goes wrong in a graph.
-fn wrong(graph: &Graph<'_>) -> Option<Violation> {
-    graph.runners.iter().find_map(|runner| {
-        let thread = runner.thread;
-        match (runner.failed, runner.status()) {
-            (Some(instr), _) => Some(Violation::Assertion { thread, instr }),
-            (None, Some(Status::Failed(instr, error))) => Some(Violation::Error { thread, instr, error }),
-            (None, _) => None,
-        }
-    })
+/// What goes wrong in a thread of a graph.
+fn wrong<const W: usize>(graph: &Graph<'_, W>, thread: usize) -> Option<Violation> {
+    let runner = &graph.runners[thread];
+    let thread = ThreadId::new(thread);
+    match (runner.frame().failed, runner.status()) {
+        (Some(instr), _) => Some(Violation::Assertion { thread, instr }),
+        (None, Some(Status::Failed(instr, error))) => Some(Violation::Error { thread, instr, error }),
+        (None, _) => None,
+    }
 }
 
-fn final_value(graph: &Graph<'_>, memory: &[i128], var: FinalVar) -> i128 {
+fn final_value<const W: usize>(graph: &Graph<'_, W>, var: FinalVar) -> i128 {
     match var {
-        FinalVar::Loc(loc) => memory[loc.index()],
-        FinalVar::Reg(thread, register) => graph.runners[thread.index()].registers[register.index()],
+        FinalVar::Loc(loc) => graph.final_value(loc),
+        FinalVar::Reg(thread, register) => {
+            graph.runners[thread.index()].registers(&graph.code[thread.index()])[register.index()]
+        }
     }
-}
-
-fn outcome(observed: &[Observable], graph: &Graph<'_>, memory: &[i128]) -> Vec<i128> {
-    observed.iter().map(|observable| final_value(graph, memory, observable.var)).collect()
 }
 
 /// Keeps every execution in which all threads come to their end.
 #[derive(Default)]
 pub(crate) struct All(pub(crate) Vec<Execution>);
 
-impl Goal for All {
-    fn found(&mut self, graph: &Graph<'_>, _: &mut dyn Consistency) -> ControlFlow<()> {
+impl<const W: usize> Goal<W> for All {
+    fn found(&mut self, graph: &Graph<'_, W>, _: &mut impl Consistency<W>) -> ControlFlow<()> {
         if graph.runners.iter().all(|runner| runner.status() == Some(Status::Done)) {
-            self.0.push(graph.execution());
+            self.0.push(execution(graph));
         }
         ControlFlow::Continue(())
     }
 
-    fn is_wrong(&self, _: &Graph<'_>) -> bool {
+    fn is_wrong(&self, _: &Graph<'_, W>, _: usize) -> bool {
         false
     }
 }

@@ -1,22 +1,23 @@
-//! An execution graph: events in the order in which they were added, who reads from whom, and in which order writes hit each location.
+//! An execution graph: events, who reads from whom, and in which order writes hit each location.
 //!
-//! **Invariant:** an event's number is its place in the order of addition. The events of a thread are numbered in program order, and a write has a smaller number
-//! than whoever reads from it, but for a read that was revisited; so `po | rf` has no cycle, and what a graph leaves out at its end can be added again.
+//! **Invariants**
+//! - `order` lists the events as they were added. The events of a thread stand there in program order, and a write before whoever reads from it, but for a read that
+//!   was revisited; so `po | rf` has no cycle.
+//! - `before` holds what is before an event by `po | rf`. It does not change while the event is there.
+//! - The writes to a location are a list through their events, from `first` to `last`.
 
-use cyrano_engine::{Access, Execution, Relations};
-use cyrano_ir::{Fence, LocId, Program, Tags, ThreadId};
-use cyrano_memory::cat;
+use std::sync::Arc;
 
-use crate::thread::{Next, Runner, Writing};
+use cyrano_ir::{Fence, LocId, Program, Tags};
 
-/// The number of an event.
-pub(crate) type EventId = usize;
+use crate::rows::{EventId, INITIAL, Row};
+use crate::thread::{Code, Next, Runner, Writing};
 
 /// What an event is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// A read, and the write that it reads from; none is the initial value.
-    Read(Option<EventId>),
+    /// A read, and the write that it reads from.
+    Read(EventId),
     /// A write; of a read-modify-write, with its read.
     Write(Option<EventId>),
     Fence(Fence),
@@ -29,280 +30,334 @@ pub(crate) enum Kind {
 /// An event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
-    pub(crate) thread: ThreadId,
+    pub(crate) thread: u16,
     pub(crate) kind: Kind,
     pub(crate) loc: Option<LocId>,
     pub(crate) value: i128,
     pub(crate) tags: Tags,
     pub(crate) rmw: bool,
+    /// Whether it is an access of its own, and not the write that belongs to the read before it.
+    own: bool,
+    /// Of a write, its neighbours among the writes to its location.
+    pub(crate) previous: EventId,
+    pub(crate) next: EventId,
+}
+
+impl Event {
+    /// Whether it is an access.
+    pub(crate) fn is_access(&self) -> bool {
+        matches!(self.kind, Kind::Read(_) | Kind::Write(_))
+    }
+}
+
+/// What is known of a location.
+#[derive(Clone, Copy, Debug)]
+struct Place<const W: usize> {
+    first: EventId,
+    last: EventId,
+    /// Who reads what was there at first.
+    readers: Row<W>,
 }
 
 /// An execution graph.
 #[derive(Clone, Debug)]
-pub(crate) struct Graph<'p> {
-    program: &'p Program,
+pub(crate) struct Graph<'p, const W: usize> {
+    pub(crate) code: Arc<[Code<'p>]>,
     pub(crate) events: Vec<Event>,
-    /// The events of each thread, in program order.
-    pub(crate) threads: Vec<Vec<EventId>>,
-    /// The writes to each location as they hit it, without the initial one.
-    pub(crate) co: Vec<Vec<EventId>>,
-    /// Where each thread stands.
-    pub(crate) runners: Vec<Runner<'p>>,
-    iterations: usize,
+    pub(crate) before: Vec<Row<W>>,
+    readers: Vec<Row<W>>,
+    places: Vec<Place<W>>,
+    /// Those that are there, in the order of addition.
+    pub(crate) order: Vec<EventId>,
+    pub(crate) alive: Row<W>,
+    pub(crate) runners: Vec<Runner>,
+    /// Set when there was no place for an event.
+    pub(crate) full: bool,
 }
 
-impl<'p> Graph<'p> {
+impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
     pub(crate) fn new(program: &'p Program, iterations: usize) -> Self {
+        let code: Arc<[Code<'p>]> =
+            program.thread_ids().map(|thread| Code::new(program, thread, iterations)).collect();
+        let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
+        let runners = code.iter().map(Runner::new).collect();
         Self {
-            program,
+            code,
             events: Vec::new(),
-            threads: vec![Vec::new(); program.threads.len()],
-            co: vec![Vec::new(); program.locations.len()],
-            runners: program.thread_ids().map(|thread| Runner::new(program, thread, iterations)).collect(),
-            iterations,
+            before: Vec::new(),
+            readers: Vec::new(),
+            places: vec![place; program.locations.len()],
+            order: Vec::new(),
+            alive: Row::EMPTY,
+            runners,
+            full: false,
         }
     }
 
-    /// What comes next: of a thread that is in the middle of a read-modify-write, else of the first that goes on.
-    pub(crate) fn next(&mut self) -> Option<(ThreadId, Next<'p>)> {
-        let busy = self.runners.iter().position(Runner::is_busy);
-        let order = busy.into_iter().chain(0..self.runners.len());
-        for thread in order {
-            match self.runners[thread].next() {
-                Next::End => {}
-                next => return Some((ThreadId::new(thread), next)),
-            }
+    pub(crate) fn program(&self) -> &'p Program {
+        self.code[0].program
+    }
+
+    #[inline]
+    pub(crate) fn event(&self, id: EventId) -> &Event {
+        &self.events[usize::from(id)]
+    }
+
+    #[inline]
+    fn event_mut(&mut self, id: EventId) -> &mut Event {
+        &mut self.events[usize::from(id)]
+    }
+
+    /// Who comes next: a thread that is in the middle of a read-modify-write, else the first that goes on.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<usize> {
+        let last = self.order.last().map(|id| usize::from(self.event(*id).thread));
+        if let Some(thread) = last.filter(|thread| self.runners[*thread].is_busy()) {
+            return Some(thread);
         }
-        None
+        self.runners.iter().position(|runner| !matches!(runner.frame().next, Next::End(_)))
     }
 
-    fn push(&mut self, event: Event) -> EventId {
-        self.threads[event.thread.index()].push(self.events.len());
-        self.events.push(event);
-        self.events.len() - 1
+    /// What is before the next event of a thread by program order and reads-from.
+    #[inline]
+    pub(crate) fn causes(&self, thread: usize) -> Row<W> {
+        self.runners[thread].events.last().map_or(Row::EMPTY, |last| self.until(*last))
     }
 
-    /// What a write wrote; none is the initial one.
-    pub(crate) fn written(&self, write: Option<EventId>, loc: LocId) -> i128 {
-        write.map_or_else(|| self.program.location(loc).init, |write| self.events[write].value)
+    /// What is before an event, and the event.
+    #[inline]
+    pub(crate) fn until(&self, id: EventId) -> Row<W> {
+        if id == INITIAL { Row::EMPTY } else { self.before[usize::from(id)] | Row::one(id) }
     }
 
-    /// Adds the next read of a thread, from this write.
-    pub(crate) fn read(&mut self, thread: ThreadId, access: &'p cyrano_ir::Access, loc: LocId, from: Option<EventId>) {
-        let value = self.written(from, loc);
-        let runner = &mut self.runners[thread.index()];
-        let (rmw, tags) = runner.reading(access, value);
-        runner.read(access, loc, value);
-        self.push(Event { thread, kind: Kind::Read(from), loc: Some(loc), value, tags, rmw });
+    /// The last write to a location.
+    #[inline]
+    pub(crate) fn last(&self, loc: LocId) -> EventId {
+        self.places[loc.index()].last
     }
 
-    /// Adds the next write of a thread, at this place among the writes to its location.
-    pub(crate) fn write(&mut self, thread: ThreadId, writing: &Writing, at: usize) -> EventId {
-        let half = writing.half.map(|half| self.threads[thread.index()][half]);
-        self.runners[thread.index()].wrote(writing);
-        let Writing { loc, value, tags, .. } = *writing;
-        let event = Event { thread, kind: Kind::Write(half), loc: Some(loc), value, tags, rmw: half.is_some() };
-        let id = self.push(event);
-        self.co[loc.index()].insert(at, id);
+    /// The first write to a location.
+    #[inline]
+    pub(crate) fn first(&self, loc: LocId) -> EventId {
+        self.places[loc.index()].first
+    }
+
+    /// The write that comes after one to this location.
+    #[inline]
+    pub(crate) fn after(&self, write: EventId, loc: LocId) -> EventId {
+        if write == INITIAL { self.places[loc.index()].first } else { self.event(write).next }
+    }
+
+    /// The writes to a location as they hit it, without the initial one.
+    pub(crate) fn writes(&self, loc: LocId) -> impl Iterator<Item = EventId> + '_ {
+        let first = Some(self.first(loc)).filter(|id| *id != INITIAL);
+        std::iter::successors(first, |id| Some(self.event(*id).next).filter(|id| *id != INITIAL))
+    }
+
+    /// Who reads from a write to this location.
+    #[inline]
+    pub(crate) fn readers(&self, write: EventId, loc: LocId) -> &Row<W> {
+        if write == INITIAL { &self.places[loc.index()].readers } else { &self.readers[usize::from(write)] }
+    }
+
+    fn readers_mut(&mut self, write: EventId, loc: LocId) -> &mut Row<W> {
+        if write == INITIAL { &mut self.places[loc.index()].readers } else { &mut self.readers[usize::from(write)] }
+    }
+
+    /// Whether somebody reads a location who is not among these.
+    pub(crate) fn is_read(&self, loc: LocId, but_for: Row<W>) -> bool {
+        let others = !but_for;
+        self.readers(INITIAL, loc).meets(&others) || self.writes(loc).any(|id| self.readers(id, loc).meets(&others))
+    }
+
+    /// What a write wrote to this location.
+    #[inline]
+    pub(crate) fn written(&self, write: EventId, loc: LocId) -> i128 {
+        if write == INITIAL { self.program().location(loc).init } else { self.event(write).value }
+    }
+
+    /// A number for an event, none if there are too many.
+    fn place_for(&mut self, event: Event, before: Row<W>) -> EventId {
+        let id = self.alive.first_free().unwrap_or_else(|| {
+            self.full = true;
+            0
+        });
+        let at = usize::from(id);
+        if at == self.events.len() {
+            self.events.push(event);
+            self.before.push(before);
+            self.readers.push(Row::EMPTY);
+        } else {
+            self.events[at] = event;
+            self.before[at] = before;
+            self.readers[at] = Row::EMPTY;
+        }
+        self.alive.insert(id);
+        self.order.push(id);
         id
     }
 
+    fn event_of(thread: usize, kind: Kind) -> Event {
+        let (loc, tags) = (None, Tags::default());
+        let (previous, next) = (INITIAL, INITIAL);
+        Event { thread: thread as u16, kind, loc, value: 0, tags, rmw: false, own: true, previous, next }
+    }
+
+    /// Adds the next read of a thread, from this write.
+    pub(crate) fn read(&mut self, thread: usize, loc: LocId, from: EventId) -> EventId {
+        let value = self.written(from, loc);
+        let (rmw, tags) = self.runners[thread].reading(&self.code[thread], value);
+        let before = self.causes(thread) | self.until(from);
+        let event = Event { loc: Some(loc), value, tags, rmw, ..Self::event_of(thread, Kind::Read(from)) };
+        let id = self.place_for(event, before);
+        self.readers_mut(from, loc).insert(id);
+        self.runners[thread].read(&self.code[thread], id, loc, value);
+        id
+    }
+
+    /// Lets a read that is the last event of its thread be about to happen, without giving up its place in the order.
+    pub(crate) fn unread(&mut self, read: EventId) {
+        let Event { thread, kind: Kind::Read(from), loc: Some(loc), .. } = *self.event(read) else { return };
+        self.readers_mut(from, loc).remove(read);
+        self.runners[usize::from(thread)].pop(&self.code[usize::from(thread)]);
+    }
+
+    /// Lets a read happen that is about to, from this write.
+    pub(crate) fn read_again(&mut self, read: EventId, from: EventId) {
+        let Event { thread, loc: Some(loc), .. } = *self.event(read) else { return };
+        let thread = usize::from(thread);
+        let value = self.written(from, loc);
+        let (rmw, tags) = self.runners[thread].reading(&self.code[thread], value);
+        self.before[usize::from(read)] = self.causes(thread) | self.until(from);
+        let event = self.event_mut(read);
+        (event.kind, event.value, event.rmw, event.tags) = (Kind::Read(from), value, rmw, tags);
+        self.readers_mut(from, loc).insert(read);
+        self.runners[thread].read(&self.code[thread], read, loc, value);
+    }
+
+    /// Adds the next write of a thread, after this one to its location.
+    pub(crate) fn write(&mut self, thread: usize, writing: &Writing, after: EventId) -> EventId {
+        let Writing { loc, value, tags, half, own } = *writing;
+        let half = half.map(|half| self.runners[thread].events[half as usize]);
+        let next = self.after(after, loc);
+        let event = Event {
+            loc: Some(loc),
+            value,
+            tags,
+            rmw: half.is_some(),
+            own,
+            previous: after,
+            next,
+            ..Self::event_of(thread, Kind::Write(half))
+        };
+        let id = self.place_for(event, self.causes(thread));
+        self.link(after, id, loc);
+        self.link(id, next, loc);
+        self.runners[thread].wrote(&self.code[thread], id);
+        id
+    }
+
+    /// Makes these two neighbours.
+    fn link(&mut self, before: EventId, after: EventId, loc: LocId) {
+        if before == INITIAL {
+            self.places[loc.index()].first = after;
+        } else {
+            self.event_mut(before).next = after;
+        }
+        if after == INITIAL {
+            self.places[loc.index()].last = before;
+        } else {
+            self.event_mut(after).previous = before;
+        }
+    }
+
     /// Adds the next fence of a thread.
-    pub(crate) fn fence(&mut self, thread: ThreadId, fence: Fence) {
-        self.runners[thread.index()].fenced();
+    pub(crate) fn fence(&mut self, thread: usize, fence: Fence) -> EventId {
         let loc = if let Fence::Named { at, .. } = fence { at } else { None };
-        self.push(Event { thread, kind: Kind::Fence(fence), loc, value: 0, tags: fence_tags(fence), rmw: false });
+        let event = Event { loc, tags: fence_tags(fence), ..Self::event_of(thread, Kind::Fence(fence)) };
+        let id = self.place_for(event, self.causes(thread));
+        self.runners[thread].fenced(&self.code[thread], id);
+        id
     }
 
     /// Adds the next choice of a thread.
-    pub(crate) fn choose(&mut self, thread: ThreadId, value: i128, first: bool) {
-        self.runners[thread.index()].choose(value);
-        let tags = Tags::default();
-        self.push(Event { thread, kind: Kind::Choice { first }, loc: None, value, tags, rmw: false });
+    pub(crate) fn choose(&mut self, thread: usize, value: i128, first: bool) -> EventId {
+        let event = Event { value, ..Self::event_of(thread, Kind::Choice { first }) };
+        let id = self.place_for(event, self.causes(thread));
+        self.runners[thread].choose(&self.code[thread], id, value);
+        id
     }
 
-    /// The events that are before the next one of a thread by program order and reads-from.
-    pub(crate) fn causes(&self, thread: ThreadId) -> Vec<bool> {
-        let mut found = vec![false; self.events.len()];
-        let mut todo: Vec<EventId> = self.threads[thread.index()].last().copied().into_iter().collect();
-        while let Some(event) = todo.pop() {
-            if std::mem::replace(&mut found[event], true) {
-                continue;
-            }
-            let own = &self.threads[self.events[event].thread.index()];
-            let at = own.partition_point(|other| *other < event);
-            todo.extend(at.checked_sub(1).map(|before| own[before]));
-            if let Kind::Read(Some(write)) = self.events[event].kind {
-                todo.push(write);
-            }
+    /// Takes back the events that were added last, until so many are left.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        while self.order.len() > len {
+            let Some(id) = self.order.pop() else { return };
+            self.detach(id);
+            let thread = usize::from(self.event(id).thread);
+            self.runners[thread].pop(&self.code[thread]);
         }
-        found
     }
 
-    /// The graph with these events only; the threads that lose some are run again. The read may have been given another value since.
-    pub(crate) fn keep(&self, kept: &[bool]) -> Self {
-        let mut number = vec![0; self.events.len()];
-        let mut count = 0;
-        for (event, kept) in kept.iter().enumerate() {
-            number[event] = count;
-            count += usize::from(*kept);
+    /// Takes an event out of the relations.
+    fn detach(&mut self, id: EventId) {
+        self.alive.remove(id);
+        let Event { kind, loc, previous, next, .. } = *self.event(id);
+        match (kind, loc) {
+            (Kind::Read(from), Some(loc)) => self.readers_mut(from, loc).remove(id),
+            (Kind::Write(_), Some(loc)) => self.link(previous, next, loc),
+            _ => {}
         }
-        let renumber = |list: &[EventId]| {
-            let kept = list.iter().filter(|event| kept[**event]);
-            kept.map(|event| number[*event]).collect::<Vec<EventId>>()
-        };
-        let rename = |event: &Event| {
-            let kind = match event.kind {
-                Kind::Read(from) => Kind::Read(from.map(|from| number[from])),
-                Kind::Write(half) => Kind::Write(half.map(|half| number[half])),
-                other => other,
-            };
-            Event { kind, ..*event }
-        };
-        let events = self.events.iter().zip(kept).filter(|(_, kept)| **kept).map(|(event, _)| rename(event));
-        let mut graph = Self {
-            program: self.program,
-            events: events.collect(),
-            threads: self.threads.iter().map(|own| renumber(own)).collect(),
-            co: self.co.iter().map(|writes| renumber(writes)).collect(),
-            runners: self.runners.clone(),
-            iterations: self.iterations,
-        };
-        for thread in 0..graph.threads.len() {
-            if graph.threads[thread].len() < self.threads[thread].len() {
-                graph.run_again(ThreadId::new(thread));
-            }
-        }
-        graph
     }
 
-    /// Runs a thread again on the values of its events.
-    pub(crate) fn run_again(&mut self, thread: ThreadId) {
-        let mut runner = Runner::new(self.program, thread, self.iterations);
-        for at in 0..self.threads[thread.index()].len() {
-            let id = self.threads[thread.index()][at];
-            let value = self.events[id].value;
-            match runner.next() {
-                Next::Choice(_) => runner.choose(value),
-                Next::Read(access, loc) => {
-                    let event = &mut self.events[id];
-                    (event.rmw, event.tags) = runner.reading(access, value);
-                    runner.read(access, loc, value);
-                }
-                Next::Write(writing) => runner.wrote(&writing),
-                Next::Fence(_) => runner.fenced(),
-                Next::End => unreachable!("a thread does what it did before"),
-            }
+    /// Becomes a copy of another graph with these events only, which are the first ones of their threads.
+    pub(crate) fn copy_part(&mut self, from: &Self, kept: Row<W>) {
+        let Self { code, events, before, readers, places, order, alive, runners, full } = self;
+        events.clone_from(&from.events);
+        before.clone_from(&from.before);
+        readers.clone_from(&from.readers);
+        places.clone_from(&from.places);
+        order.clear();
+        order.extend(from.order.iter().filter(|id| kept.contains(**id)));
+        (*alive, *full) = (from.alive, from.full);
+        for ((runner, from), code) in runners.iter_mut().zip(&from.runners).zip(code.iter()) {
+            let events = from.events.iter().take_while(|id| kept.contains(**id)).count();
+            runner.copy_prefix(code, from, events);
         }
-        self.runners[thread.index()] = runner;
-    }
-
-    /// The same for a model: without choices, with initial writes first, and the number that each event has there.
-    pub(crate) fn for_model(&self, races: bool, counted: impl Fn(EventId) -> bool) -> (cat::Graph, Vec<Option<usize>>) {
-        let mut events = Vec::new();
-        let mut initial = vec![None; self.program.locations.len()];
-        let is_access = |event: &Event| matches!(event.kind, Kind::Read(_) | Kind::Write(_));
-        for (loc, initial) in initial.iter_mut().enumerate() {
-            let loc = Some(LocId::new(loc));
-            let mut accesses = self.events.iter().enumerate();
-            if accesses.any(|(id, event)| event.loc == loc && is_access(event) && counted(id)) {
-                *initial = Some(events.len());
-                let (what, tags) = (cat::What::Write, Tags::default());
-                events.push(cat::Event { thread: None, what, loc, tags, rmw: false });
-            }
-        }
-        let mut numbers = vec![None; self.events.len()];
-        for id in self.threads.iter().flatten().copied().filter(|id| counted(*id)) {
-            let Event { thread, kind, loc, tags, rmw, .. } = self.events[id];
-            let what = match kind {
-                Kind::Read(_) => cat::What::Read,
-                Kind::Write(_) => cat::What::Write,
-                Kind::Fence(fence) => cat::What::Fence(fence),
-                Kind::Choice { .. } => continue,
-            };
-            numbers[id] = Some(events.len());
-            let tags = if races { tags.spoken() } else { tags };
-            events.push(cat::Event { thread: Some(thread), what, loc, tags, rmw });
-        }
-        let mut graph = cat::Graph::new(events);
-        self.relate(&mut graph, &initial, &numbers);
-        (graph, numbers)
-    }
-
-    fn relate(&self, graph: &mut cat::Graph, initial: &[Option<usize>], numbers: &[Option<usize>]) {
-        for own in &self.threads {
-            let own: Vec<usize> = own.iter().filter_map(|id| numbers[*id]).collect();
-            for (at, event) in own.iter().enumerate() {
-                own[..at].iter().for_each(|before| graph.po.insert(*before, *event));
-            }
-        }
-        for (id, event) in self.events.iter().enumerate() {
-            let Some(number) = numbers[id] else { continue };
-            match (event.kind, event.loc) {
-                (Kind::Read(from), Some(loc)) => {
-                    let from = from.map_or(initial[loc.index()], |from| numbers[from]);
-                    from.into_iter().for_each(|from| graph.rf.insert(from, number));
-                }
-                (Kind::Write(Some(half)), _) => {
-                    numbers[half].into_iter().for_each(|half| graph.amo.insert(half, number));
-                }
-                _ => {}
-            }
-        }
-        for (writes, initial) in self.co.iter().zip(initial) {
-            let order: Vec<usize> =
-                initial.iter().copied().chain(writes.iter().filter_map(|id| numbers[*id])).collect();
-            for (at, write) in order.iter().enumerate() {
-                order[..at].iter().for_each(|before| graph.co.insert(*before, *write));
-            }
+        for id in (from.alive & !kept).iter() {
+            self.detach(id);
         }
     }
 
     /// What memory holds at the end.
-    pub(crate) fn memory(&self) -> Vec<i128> {
-        let last = |(loc, writes): (usize, &Vec<EventId>)| self.written(writes.last().copied(), LocId::new(loc));
-        self.co.iter().enumerate().map(last).collect()
+    pub(crate) fn final_value(&self, loc: LocId) -> i128 {
+        self.written(self.last(loc), loc)
     }
 
-    /// Whether an event counts: those of a section that waits do not, nor does a read that goes wrong.
-    fn counts(&self, id: EventId) -> bool {
-        let thread = self.events[id].thread.index();
-        let at = self.threads[thread].partition_point(|other| *other < id);
-        at < self.runners[thread].counted().0
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let frames = self.order.len() * 160 + self.runners.iter().map(Runner::bytes).sum::<usize>();
+        (frames + self.events.capacity() * (size_of::<Event>() + 2 * size_of::<Row<W>>())) as u64
     }
 
-    /// The execution as data.
-    pub(crate) fn execution(&self) -> Execution {
-        let (model, numbers) = self.for_model(false, |id| self.counts(id));
-        let mut order = Vec::new();
-        // The number of the access that an event of the model's graph belongs to; 0 for initial writes.
-        let mut access_of = vec![0; model.events.len()];
-        for (own, runner) in self.threads.iter().zip(&self.runners) {
-            for (index, (read, write)) in runner.accesses.iter().take(runner.counted().1).enumerate() {
-                let value = |at: &Option<usize>| at.map(|at| self.events[own[at]].value);
-                let index = u32::try_from(index).unwrap_or(u32::MAX);
-                order.push(Access { thread: runner.thread, index, read: value(read), written: value(write) });
-                for at in read.iter().chain(write) {
-                    numbers[own[*at]].into_iter().for_each(|number| access_of[number] = order.len());
-                }
+    /// For each access of a thread that counts its read and its write.
+    pub(crate) fn accesses(&self, thread: usize) -> Vec<(Option<EventId>, Option<EventId>)> {
+        let mut accesses: Vec<(Option<EventId>, Option<EventId>)> = Vec::new();
+        let runner = &self.runners[thread];
+        for id in runner.events[..runner.counted()].iter().copied() {
+            match self.event(id).kind {
+                Kind::Read(_) => accesses.push((Some(id), None)),
+                Kind::Write(_) if self.event(id).own => accesses.push((None, Some(id))),
+                Kind::Write(_) => accesses.last_mut().into_iter().for_each(|access| access.1 = Some(id)),
+                Kind::Fence(_) | Kind::Choice { .. } => {}
             }
         }
-        let named = |pairs: &cat::Matrix| pairs.iter().map(|(from, to)| (access_of[from], access_of[to])).collect();
-        let next = |relation: &cat::Matrix| named(&relation.diff(&relation.seq(&model.co)));
-        let fr = model.rf.inverse().seq(&model.co).diff(&model.amo);
-        let relations = Relations { rf: named(&model.rf), co: next(&model.co), fr: next(&fr) };
-        let chosen = |own: &Vec<EventId>| {
-            let events = own.iter().map(|id| &self.events[*id]);
-            events.filter(|event| matches!(event.kind, Kind::Choice { .. })).map(|event| event.value).collect()
-        };
-        let choices = self.threads.iter().map(chosen).collect();
-        Execution { order, choices, relations: Some(Box::new(relations)) }
+        accesses
     }
 }
 
 /// What the name of a fence of C11 says about it, as of an access.
-fn fence_tags(fence: Fence) -> Tags {
+pub(crate) fn fence_tags(fence: Fence) -> Tags {
     let Fence::Named { name, .. } = fence else { return Tags::default() };
     let Some(order) = name.name().strip_prefix("thread_fence.") else { return Tags::default() };
     Tags::ATOMIC

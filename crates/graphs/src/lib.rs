@@ -12,10 +12,15 @@
 //! This crate knows no other engine and does no IO.
 
 mod consistency;
+mod execution;
 mod goals;
 mod graph;
+mod psc;
+mod rows;
 mod search;
 mod thread;
+mod total;
+mod views;
 
 use std::time::Instant;
 
@@ -27,14 +32,18 @@ use cyrano_memory::{Model, named};
 
 pub use search::{Counts, Fault};
 
-use consistency::{ByAxioms, unknown_base};
+use consistency::{ByAxioms, Consistency, unknown_base};
 use goals::{All, Asked};
 use graph::Graph;
-use search::Search;
+use search::{Goal, Halt, Search};
+use total::{Kept, Total};
+use views::Views;
 
 /// The engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Graphs {
+    /// Whether models are judged by their text, through the evaluator, and not by what is written for each of them here. Much slower.
+    pub by_axioms: bool,
     /// A bug that is there on purpose.
     pub fault: Option<Fault>,
 }
@@ -42,6 +51,59 @@ pub struct Graphs {
 /// The models that this engine is for. In each of them `po | rf` has no cycle, whatever is before a set of events by `po | rf` is an execution if the whole is,
 /// and an execution can be extended by reading the last write and by writing last. That cannot be told from the text of a model, so that others are refused.
 const MODELS: [&str; 5] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
+
+/// One search: what is asked, of which model, within which limits.
+struct Run<'a, 'p> {
+    graphs: &'a Graphs,
+    query: &'a Query<'p>,
+    model: &'a Model,
+    limits: &'a Limits,
+    watch: &'a dyn Watch,
+}
+
+impl Run<'_, '_> {
+    /// Searches with sets of 64·`W` events, and with larger ones if a graph does not fit.
+    fn run<G>(&self, goal: impl Fn() -> G) -> (G, Result<(), Stop>, Counts)
+    where
+        G: Goal<1> + Goal<4> + Goal<16> + Goal<64>,
+    {
+        let small = self.within::<G, 1>(goal());
+        let medium = small.or_else(|()| self.within::<G, 4>(goal()));
+        let large = medium.or_else(|()| self.within::<G, 16>(goal()));
+        let largest = large.or_else(|()| self.within::<G, 64>(goal()));
+        largest.unwrap_or_else(|()| (goal(), Err(Stop::Memory), Counts::default()))
+    }
+
+    fn within<G: Goal<W>, const W: usize>(&self, goal: G) -> Result<(G, Result<(), Stop>, Counts), ()> {
+        let program = self.query.program();
+        let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
+        match self.model.name.as_str() {
+            _ if self.graphs.by_axioms => self.by::<G, _, W>(goal, ByAxioms::new(cat.plan())),
+            "cat:sc" => self.by(goal, Total::<W>::new(Kept::All)),
+            "cat:tso" => self.by(goal, Total::<W>::new(Kept::Tso)),
+            "cat:pso" => self.by(goal, Total::<W>::new(Kept::Pso)),
+            "ra" => self.by(goal, Views::<W>::release_acquire(program)),
+            "rc11" => self.by(goal, Views::<W>::c11(program)),
+            _ => self.by::<G, _, W>(goal, ByAxioms::new(cat.plan())),
+        }
+    }
+
+    fn by<G: Goal<W>, M: Consistency<W>, const W: usize>(
+        &self,
+        mut goal: G,
+        model: M,
+    ) -> Result<(G, Result<(), Stop>, Counts), ()> {
+        let graph = Graph::<W>::new(self.query.program(), self.limits.iterations);
+        let mut search = Search::new(&mut goal, (graph, model), (self.limits, self.watch), self.graphs.fault);
+        let ended = match search.run() {
+            Ok(()) | Err(Halt::Settled) => Ok(()),
+            Err(Halt::Stopped(stop)) => Err(stop),
+            Err(Halt::TooLarge) => return Err(()),
+        };
+        let counts = search.counts;
+        Ok((goal, ended, counts))
+    }
+}
 
 impl Graphs {
     /// Answers, and tells what was counted.
@@ -51,29 +113,23 @@ impl Graphs {
             Ok(model) => model,
             Err(why) => return (Answer::new(Verdict::Unknown, Some(Cause::Refused(why))), Counts::default()),
         };
-        let Some(cat) = model.cat() else { unreachable!("a model about relations") };
-        let has_flags = cat.plan().axioms.iter().any(|axiom| axiom.flag);
-        let mut goal = Asked::new(query, has_flags);
-        let mut judge = ByAxioms::new(cat.plan());
-        let mut search = Search::new(&mut goal, &mut judge, (limits, watch), self.fault);
-        let stopped = search.run(Graph::new(query.program(), limits.iterations));
-        let counts = search.counts;
-        let mut answer = goal.answer(stopped, limits.iterations);
+        let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
+        let run = Run { graphs: self, query, model: &model, limits, watch };
+        let (goal, ended, counts) = run.run(|| Asked::new(query, has_flags));
+        let mut answer = goal.answer(ended, limits.iterations);
         let seconds = started.elapsed().as_secs_f64();
         let (executions, blocked) = (Some(counts.executions), Some(counts.blocked));
         answer.stats =
-            Stats { states: counts.judged, depth: counts.depth, seconds, executions, blocked, ..Stats::default() };
+            Stats { states: counts.events, depth: counts.depth, seconds, executions, blocked, ..Stats::default() };
         (answer, counts)
     }
 
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
-        let mut goal = All::default();
-        let mut judge = ByAxioms::new(model.cat()?.plan());
-        let mut search = Search::new(&mut goal, &mut judge, (limits, &()), self.fault);
-        let stopped = search.run(Graph::new(query.program(), limits.iterations));
-        Some(stopped.map(|()| goal.0))
+        let run = Run { graphs: self, query, model: &model, limits, watch: &() };
+        let (goal, ended, _) = run.run(All::default);
+        Some(ended.map(|()| goal.0))
     }
 
     /// The model, as one about relations.

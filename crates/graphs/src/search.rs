@@ -1,21 +1,24 @@
 //! Every execution once (Kokologiannakis, Marmanis, Gladstein, Vafeiadis: "Truly stateless, optimal dynamic partial order reduction", POPL 2022).
 //!
 //! Events are added one after the other. A read is added once for every write that it may read from, a write at every place among the writes to its
-//! location; the model says which of these graphs are consistent. A read that is there already may have wanted to read from a write that comes later: the
-//! write *revisits* it, and everything that was added after the read goes, but for what the write itself depends on (`po | rf`).
+//! location, as the model allows. A read that is there already may have wanted to read from a write that comes later: the write *revisits* it, and everything that
+//! was added after the read goes, but for what the write itself depends on (`po | rf`).
 //!
 //! **Argument.** Many graphs lead to the same one by such a revisit, since what goes could have been anything. Only one of them may do it: the one in which all
-//! that goes, and the read itself, was added in the *maximal* way ([`is_maximal`]): reads from the last write, writes at the last place, the first value of
+//! that goes, and the read itself, was added in the *maximal* way ([`Search::revisited`]): reads from the last write, writes at the last place, the first value of
 //! a choice, and nobody who stays or was there before reads from it. For models in which an execution can always be extended in this way, whose executions have only
 //! executions as prefixes by `po | rf`, and in which `po | rf` has no cycle, every consistent execution is then found, and once. [`crate::Graphs`] takes no others.
+//!
+//! **What is kept.** One graph grows and shrinks as alternatives are taken and taken back ([`Point`]). A revisit works on a part of the graph, copied to be a graph
+//! of its own ([`Level`]), until all that follows from it is done. So what is kept is as many graphs as there are revisits within one another.
 
 use std::ops::ControlFlow;
 
 use cyrano_engine::{Counters, Limits, Stop, Watch};
-use cyrano_ir::ThreadId;
 
 use crate::consistency::Consistency;
-use crate::graph::{EventId, Graph, Kind};
+use crate::graph::{Graph, Kind};
+use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::{Next, Status, Writing};
 
 /// A part of the condition for revisits that is left out on purpose, so that tests see it missed.
@@ -38,12 +41,12 @@ pub enum Fault {
 }
 
 /// Somebody who looks at executions.
-pub(crate) trait Goal {
+pub(crate) trait Goal<const W: usize> {
     /// Looks at an execution that is complete, or in which some thread does not go on.
-    fn found(&mut self, graph: &Graph<'_>, judge: &mut dyn Consistency) -> ControlFlow<()>;
+    fn found(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> ControlFlow<()>;
 
     /// Whether a thread has gone wrong in a way that settles the question.
-    fn is_wrong(&self, graph: &Graph<'_>) -> bool;
+    fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool;
 }
 
 /// What was counted.
@@ -53,207 +56,390 @@ pub struct Counts {
     pub executions: u64,
     /// Those in which some thread does not go on.
     pub blocked: u64,
-    /// Graphs that the model looked at.
-    pub judged: u64,
+    /// Events that were added.
+    pub events: u64,
     /// Events of the largest graph.
     pub depth: u64,
-    /// Graphs that waited at the same time, at most.
-    pub waiting: u64,
+    /// Graphs that were kept at the same time, at most.
+    pub levels: u64,
+}
+
+/// What is open at a point.
+#[derive(Clone, Copy, Debug)]
+enum Open {
+    /// Which value the thread takes; the alternatives are places among those that it may take.
+    Choice(usize),
+    /// Which write the thread reads from.
+    Read(usize),
+    /// Which read sees the next write of the thread; then, after which write it stands.
+    Revisit(usize),
+    Place(usize),
+    /// After which write the write stands that a read is to read from.
+    PlaceFor(usize, EventId),
+}
+
+/// A point at which there was more than one way to go on.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    open: Open,
+    /// How many events there were, and what the model knew.
+    len: usize,
+    mark: usize,
+    /// Where the alternatives begin that are left.
+    alternatives: usize,
+}
+
+/// A graph, and how to go on with it.
+struct Level<'p, M, const W: usize> {
+    graph: Graph<'p, W>,
+    model: M,
+    points: Vec<Point>,
+    /// What is left to do at each point, the next one last.
+    alternatives: Vec<EventId>,
+    /// The read that reads again from a write at the first point, if it does.
+    read_again: Option<EventId>,
 }
 
 /// A search.
-pub(crate) struct Search<'a, 'p, G> {
+pub(crate) struct Search<'a, 'p, G, M, const W: usize> {
     pub(crate) goal: &'a mut G,
-    pub(crate) judge: &'a mut dyn Consistency,
-    pub(crate) limits: &'a Limits,
-    pub(crate) watch: &'a dyn Watch,
-    pub(crate) fault: Option<Fault>,
+    limits: &'a Limits,
+    watch: &'a dyn Watch,
+    fault: Option<Fault>,
     pub(crate) counts: Counts,
-    todo: Vec<Graph<'p>>,
+    levels: Vec<Level<'p, M, W>>,
+    /// Levels that are done, for their memory.
+    spare: Vec<Level<'p, M, W>>,
 }
 
-/// Graphs between two looks at the limits.
-const INTERVAL: u64 = 256;
+/// Why a search ended early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Halt {
+    /// The goal has seen enough.
+    Settled,
+    /// A graph has more events than there are numbers.
+    TooLarge,
+    Stopped(Stop),
+}
 
-impl<'a, 'p, G: Goal> Search<'a, 'p, G> {
+/// Events between two looks at the limits.
+const INTERVAL: u64 = 4096;
+
+impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M, W> {
     pub(crate) fn new(
         goal: &'a mut G,
-        judge: &'a mut dyn Consistency,
+        (graph, model): (Graph<'p, W>, M),
         (limits, watch): (&'a Limits, &'a dyn Watch),
         fault: Option<Fault>,
     ) -> Self {
-        Self { goal, judge, limits, watch, fault, counts: Counts::default(), todo: Vec::new() }
+        let level = Level { graph, model, points: Vec::new(), alternatives: Vec::new(), read_again: None };
+        Self { goal, limits, watch, fault, counts: Counts::default(), levels: vec![level], spare: Vec::new() }
     }
 
     /// Shows every execution to the goal.
-    pub(crate) fn run(&mut self, start: Graph<'p>) -> Result<(), Stop> {
-        self.todo.push(start);
-        while let Some(graph) = self.todo.pop() {
-            self.look()?;
-            if self.goal.is_wrong(&graph) {
-                let graph = self.completed(graph);
-                if self.goal.found(&graph, self.judge).is_break() {
-                    return Ok(());
-                }
-                continue;
-            }
-            if self.extend(graph).is_break() {
+    pub(crate) fn run(&mut self) -> Result<(), Halt> {
+        self.look()?;
+        if (0..self.graph().runners.len()).any(|thread| self.goal.is_wrong(self.graph(), thread)) {
+            return self.went_wrong();
+        }
+        loop {
+            self.open()?;
+            if !self.take()? {
                 return Ok(());
             }
         }
-        Ok(())
     }
 
-    fn look(&mut self) -> Result<(), Stop> {
-        self.counts.waiting = self.counts.waiting.max(self.todo.len() as u64);
-        if !self.counts.judged.is_multiple_of(INTERVAL) {
+    fn top(&mut self) -> &mut Level<'p, M, W> {
+        let last = self.levels.len() - 1;
+        &mut self.levels[last]
+    }
+
+    fn graph(&self) -> &Graph<'p, W> {
+        &self.levels[self.levels.len() - 1].graph
+    }
+
+    fn look(&mut self) -> Result<(), Halt> {
+        let bytes = self.levels.iter().chain(&self.spare).map(|level| level.graph.bytes()).sum();
+        let Counts { events: states, depth, .. } = self.counts;
+        self.watch.progress(Counters { states, frontier: self.levels.len() as u64, depth, bytes });
+        self.limits.exceeded(bytes).map_or(Ok(()), |stop| Err(Halt::Stopped(stop)))
+    }
+
+    /// Finds out how the graph may go on, or that it does not.
+    fn open(&mut self) -> Result<(), Halt> {
+        loop {
+            let Some(thread) = self.graph().next() else { return self.ended() };
+            let Level { graph, model, alternatives, .. } = self.top();
+            let start = alternatives.len();
+            match graph.runners[thread].frame().next {
+                Next::Fence(fence) => {
+                    let id = graph.fence(thread, fence);
+                    model.added(graph, id);
+                    self.added(thread)?;
+                    if self.goal.is_wrong(self.graph(), thread) {
+                        return self.went_wrong();
+                    }
+                    continue;
+                }
+                Next::Choice => {
+                    let values = graph.runners[thread].values(&graph.code[thread]);
+                    let new = (0..values.len()).filter(|at| !values[..*at].contains(&values[*at]));
+                    alternatives.extend(new.map(|at| at as EventId));
+                    self.point(Open::Choice(thread), start);
+                }
+                Next::Read(loc) => {
+                    model.sources(graph, thread, loc, alternatives);
+                    self.point(Open::Read(thread), start);
+                }
+                Next::Write(writing) => {
+                    model.places(graph, thread, &writing, alternatives);
+                    self.point(Open::Place(thread), start);
+                    let start = self.top().alternatives.len();
+                    self.revisited(thread, &writing);
+                    self.point(Open::Revisit(thread), start);
+                }
+                Next::End(_) => unreachable!("such a thread has no next event"),
+            }
             return Ok(());
         }
-        let Counts { judged, depth, .. } = self.counts;
-        let bytes = self.bytes();
-        self.watch.progress(Counters { states: judged, frontier: self.todo.len() as u64, depth, bytes });
-        self.limits.exceeded(bytes).map_or(Ok(()), Err)
     }
 
-    fn bytes(&self) -> u64 {
-        let of = |graph: &Graph<'_>| size_of::<Graph<'_>>() + graph.events.len() * 160;
-        self.todo.iter().map(of).sum::<usize>() as u64
+    /// Remembers alternatives, to be taken in their order.
+    fn point(&mut self, open: Open, start: usize) {
+        let Level { graph, model, points, alternatives, .. } = self.top();
+        if alternatives.len() > start {
+            alternatives[start..].reverse();
+            points.push(Point { open, len: graph.order.len(), mark: model.mark(), alternatives: start });
+        }
     }
 
-    /// Adds the next event in every way.
-    fn extend(&mut self, mut graph: Graph<'p>) -> ControlFlow<()> {
-        self.counts.depth = self.counts.depth.max(graph.events.len() as u64);
-        let Some((thread, next)) = graph.next() else { return self.ended(&graph) };
-        match next {
-            Next::Choice(from) => {
-                let mut taken = Vec::new();
-                for value in from {
-                    if !taken.contains(value) {
-                        taken.push(*value);
-                        let mut other = graph.clone();
-                        other.choose(thread, *value, taken.len() == 1);
-                        self.todo.push(other);
-                    }
+    /// Goes back to the last point at which something is left to do, and does it; not if there is none.
+    fn take(&mut self) -> Result<bool, Halt> {
+        loop {
+            let Some(point) = self.top().points.last().copied() else {
+                if self.levels.len() == 1 {
+                    return Ok(false);
                 }
+                self.spare.extend(self.levels.pop());
+                continue;
+            };
+            let level = self.top();
+            let Some(alternative) = level.alternatives.pop() else { unreachable!("a point has alternatives") };
+            if level.alternatives.len() == point.alternatives {
+                level.points.pop();
             }
-            Next::Fence(fence) => {
-                graph.fence(thread, fence);
-                self.todo.push(graph);
+            level.back_to(&point);
+            if let Open::Revisit(thread) = point.open {
+                self.revisit(thread, alternative);
+                continue;
             }
-            Next::Read(access, loc) => {
-                let writes = graph.co[loc.index()].clone();
-                for from in std::iter::once(None).chain(writes.into_iter().map(Some)) {
-                    let mut other = graph.clone();
-                    other.read(thread, access, loc, from);
-                    self.visit(other);
-                }
+            let (threads, allowed) = level.go(point.open, alternative);
+            self.added(threads[0])?;
+            if !allowed {
+                continue;
             }
-            Next::Write(writing) => {
-                self.revisit(&graph, thread, &writing);
-                self.place(&graph, thread, &writing);
+            if threads.iter().any(|thread| self.goal.is_wrong(self.graph(), *thread)) {
+                self.went_wrong()?;
+                continue;
             }
-            Next::End => unreachable!("such a thread has no next event"),
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn visit(&mut self, graph: Graph<'p>) {
-        self.counts.judged += 1;
-        if self.judge.allows(&graph) {
-            self.todo.push(graph);
+            return Ok(true);
         }
     }
 
-    /// Adds a write at every place.
-    fn place(&mut self, graph: &Graph<'p>, thread: ThreadId, writing: &Writing) {
-        for at in 0..=graph.co[writing.loc.index()].len() {
-            let mut other = graph.clone();
-            other.write(thread, writing, at);
-            self.visit(other);
+    /// Counts an event.
+    fn added(&mut self, _: usize) -> Result<(), Halt> {
+        self.counts.events += 1;
+        let graph = self.graph();
+        let (full, len) = (graph.full, graph.order.len() as u64);
+        self.counts.depth = self.counts.depth.max(len);
+        if full {
+            return Err(Halt::TooLarge);
         }
+        if self.counts.events.is_multiple_of(INTERVAL) { self.look() } else { Ok(()) }
     }
 
-    /// Lets a write that comes next be read from by reads that are there already.
-    fn revisit(&mut self, graph: &Graph<'p>, thread: ThreadId, writing: &Writing) {
-        if self.fault == Some(Fault::NoRevisits) {
+    /// Finds the reads that are to see a write that comes next: looks at what was added last first, and stops at what was not added in the maximal way.
+    fn revisited(&mut self, thread: usize, writing: &Writing) {
+        let fault = self.fault;
+        let Level { graph, alternatives, .. } = self.top();
+        let causes = graph.causes(thread);
+        if fault == Some(Fault::NoRevisits) || !graph.is_read(writing.loc, causes) {
             return;
         }
-        let causes = graph.causes(thread);
-        for read in 0..graph.events.len() {
-            let event = &graph.events[read];
-            let is_read = matches!(event.kind, Kind::Read(_)) && event.loc == Some(writing.loc);
-            if !is_read || causes[read] {
+        let mut there = graph.alive;
+        for id in graph.order.iter().rev().copied() {
+            if causes.contains(id) {
                 continue;
             }
-            let lost = self.fault == Some(Fault::LoseCauses);
-            let own = |event: EventId| graph.events[event].thread == thread;
-            let kept: Vec<bool> =
-                (0..graph.events.len()).map(|event| event <= read || causes[event] && (!lost || own(event))).collect();
-            let goes = (0..graph.events.len()).filter(|event| !kept[*event]);
-            if !goes.chain([read]).all(|event| self.is_maximal(graph, event, read, &causes)) {
-                continue;
+            let event = graph.event(id);
+            let maximal = is_maximal(graph, id, &there, fault);
+            if matches!(event.kind, Kind::Read(_)) && event.loc == Some(writing.loc) {
+                let source = if fault == Some(Fault::AnySource) { is_maximal(graph, id, &there, None) } else { maximal };
+                if source || fault == Some(Fault::AnyRevisited) {
+                    alternatives.push(id);
+                }
             }
-            self.read_from_next(graph.keep(&kept), read, thread, writing);
+            if !maximal {
+                return;
+            }
+            there.remove(id);
         }
     }
 
-    /// Adds a write at every place, with a read that reads from it.
-    fn read_from_next(&mut self, mut graph: Graph<'p>, read: EventId, thread: ThreadId, writing: &Writing) {
-        let write = graph.events.len();
-        (graph.events[read].kind, graph.events[read].value) = (Kind::Read(Some(write)), writing.value);
-        graph.run_again(graph.events[read].thread);
-        self.place(&graph, thread, writing);
-    }
-
-    /// Whether an event was added as the last one of those that were there before it or that the write depends on.
-    fn is_maximal(&self, graph: &Graph<'_>, event: EventId, revisited: EventId, causes: &[bool]) -> bool {
-        let before = |other: EventId| other <= event || causes[other];
-        let is_last = |write: Option<EventId>| {
-            let loc = graph.events[event].loc.map_or(0, |loc| loc.index());
-            let writes = &graph.co[loc];
-            let at = write.map_or(0, |write| writes.iter().position(|other| *other == write).map_or(0, |at| at + 1));
-            write.is_none_or(before) && !writes[at..].iter().any(|later| before(*later))
+    /// Lets a read that is there see the next write of a thread.
+    fn revisit(&mut self, thread: usize, read: EventId) {
+        let mut spare = self.spare.pop();
+        let fault = self.fault;
+        let Level { graph, model, .. } = self.top();
+        let mut kept = graph.causes(thread);
+        if fault == Some(Fault::LoseCauses) {
+            kept = graph.runners[thread].events.iter().fold(Row::EMPTY, |row, id| row | Row::one(*id));
+        }
+        let earlier = graph.order.iter().position(|id| *id == read).unwrap_or(0);
+        graph.order[..=earlier].iter().for_each(|id| kept.insert(*id));
+        let level = spare.get_or_insert_with(|| Level {
+            graph: graph.clone(),
+            model: model.clone(),
+            points: Vec::new(),
+            alternatives: Vec::new(),
+            read_again: None,
+        });
+        level.graph.copy_part(graph, kept);
+        level.graph.unread(read);
+        level.model.copy_part(model, &level.graph);
+        level.points.clear();
+        level.alternatives.clear();
+        level.read_again = None;
+        let Next::Write(writing) = level.graph.runners[thread].frame().next else {
+            unreachable!("a thread that is to write")
         };
-        match graph.events[event].kind {
-            Kind::Fence(_) => true,
-            Kind::Choice { first } => first || self.fault == Some(Fault::AnyChoice),
-            Kind::Read(from) => {
-                let fault = if event == revisited { Fault::AnyRevisited } else { Fault::AnySource };
-                self.fault == Some(fault) || is_last(from)
-            }
-            Kind::Write(_) => {
-                let mut readers = (0..graph.events.len()).filter(|other| before(*other));
-                let is_read = readers.any(|other| graph.events[other].kind == Kind::Read(Some(event)));
-                (self.fault == Some(Fault::AnyReader) || !is_read)
-                    && (self.fault == Some(Fault::AnyPlace) || is_last(Some(event)))
-            }
-        }
+        level.places_for(read, thread, &writing);
+        self.levels.extend(spare);
+        self.counts.levels = self.counts.levels.max(self.levels.len() as u64);
+        self.point(Open::PlaceFor(thread, read), 0);
     }
 
     /// No thread goes on.
-    fn ended(&mut self, graph: &Graph<'p>) -> ControlFlow<()> {
-        let done = graph.runners.iter().all(|runner| runner.status() == Some(Status::Done));
+    fn ended(&mut self) -> Result<(), Halt> {
+        let done = self.graph().runners.iter().all(|runner| runner.status() == Some(Status::Done));
         *(if done { &mut self.counts.executions } else { &mut self.counts.blocked }) += 1;
-        self.goal.found(graph, self.judge)
+        self.show()
     }
 
-    /// Lets the other threads go on as far as they go, each event added in the maximal way.
-    fn completed(&self, mut graph: Graph<'p>) -> Graph<'p> {
-        while let Some((thread, next)) = graph.next() {
-            match next {
-                Next::Choice(from) => graph.choose(thread, from[0], true),
-                Next::Fence(fence) => graph.fence(thread, fence),
-                Next::Read(access, loc) => {
-                    let last = graph.co[loc.index()].last().copied();
-                    graph.read(thread, access, loc, last);
+    fn show(&mut self) -> Result<(), Halt> {
+        let last = self.levels.len() - 1;
+        let Level { graph, model, .. } = &mut self.levels[last];
+        if self.goal.found(graph, model).is_break() { Err(Halt::Settled) } else { Ok(()) }
+    }
+
+    /// A thread went wrong: the others go on as far as they go, each event added in the maximal way, so that there is a whole execution to show.
+    fn went_wrong(&mut self) -> Result<(), Halt> {
+        let graph = &mut self.top().graph;
+        while let Some(thread) = graph.next().filter(|_| !graph.full) {
+            match graph.runners[thread].frame().next {
+                Next::Choice => {
+                    let first = graph.runners[thread].values(&graph.code[thread])[0];
+                    graph.choose(thread, first, true);
+                }
+                Next::Fence(fence) => {
+                    graph.fence(thread, fence);
+                }
+                Next::Read(loc) => {
+                    graph.read(thread, loc, graph.last(loc));
                 }
                 Next::Write(writing) => {
-                    let last = graph.co[writing.loc.index()].len();
-                    graph.write(thread, &writing, last);
+                    graph.write(thread, &writing, graph.last(writing.loc));
                 }
-                Next::End => unreachable!("such a thread has no next event"),
+                Next::End(_) => unreachable!("such a thread has no next event"),
             }
         }
-        graph
+        if graph.full { Err(Halt::TooLarge) } else { self.show() }
+    }
+}
+
+impl<M: Consistency<W>, const W: usize> Level<'_, M, W> {
+    /// Takes back what was added after a point.
+    fn back_to(&mut self, point: &Point) {
+        self.graph.truncate(point.len);
+        self.model.restore(point.mark);
+        if let Open::PlaceFor(_, read) = point.open
+            && self.read_again.take().is_some()
+        {
+            self.graph.unread(read);
+        }
+    }
+
+    /// The places of a write that a read may read from then: it has seen nothing after them.
+    fn places_for(&mut self, read: EventId, thread: usize, writing: &Writing) {
+        let Self { graph, model, alternatives, .. } = self;
+        let reader = usize::from(graph.event(read).thread);
+        model.sources(graph, reader, writing.loc, alternatives);
+        let seen = alternatives.len();
+        model.places(graph, thread, writing, alternatives);
+        let places = alternatives.split_off(seen);
+        alternatives.retain(|source| places.contains(source));
+    }
+
+    /// Takes an alternative; says whose events were added, and whether the model allows them.
+    fn go(&mut self, open: Open, alternative: EventId) -> ([usize; 2], bool) {
+        let Self { graph, model, .. } = self;
+        match open {
+            Open::Choice(thread) => {
+                let value = graph.runners[thread].values(&graph.code[thread])[usize::from(alternative)];
+                let id = graph.choose(thread, value, alternative == 0);
+                model.added(graph, id);
+                ([thread; 2], true)
+            }
+            Open::Read(thread) => {
+                let Next::Read(loc) = graph.runners[thread].frame().next else { unreachable!("a thread that is to read") };
+                let id = graph.read(thread, loc, alternative);
+                model.added(graph, id);
+                ([thread; 2], model.allows(graph, id))
+            }
+            Open::Place(thread) => {
+                let id = self.write(thread, alternative);
+                ([thread; 2], self.model.allows(&self.graph, id))
+            }
+            Open::PlaceFor(thread, read) => {
+                let id = self.write(thread, alternative);
+                let Self { graph, model, read_again, .. } = self;
+                graph.read_again(read, id);
+                *read_again = Some(read);
+                model.added(graph, read);
+                ([thread, usize::from(graph.event(read).thread)], model.allows(graph, read))
+            }
+            Open::Revisit(_) => unreachable!("revisits are graphs of their own"),
+        }
+    }
+
+    fn write(&mut self, thread: usize, after: EventId) -> EventId {
+        let Self { graph, model, .. } = self;
+        let Next::Write(writing) = graph.runners[thread].frame().next else { unreachable!("a thread that is to write") };
+        let id = graph.write(thread, &writing, after);
+        model.added(graph, id);
+        id
+    }
+}
+
+/// Whether an event was added as the last one of those that are there: of what was there before it, and what a write depends on.
+fn is_maximal<const W: usize>(graph: &Graph<'_, W>, id: EventId, there: &Row<W>, fault: Option<Fault>) -> bool {
+    let event = graph.event(id);
+    let last = || {
+        let mut last = event.loc.map_or(INITIAL, |loc| graph.last(loc));
+        while last != INITIAL && !there.contains(last) {
+            last = graph.event(last).previous;
+        }
+        last
+    };
+    match (event.kind, event.loc) {
+        (Kind::Fence(_), _) => true,
+        (Kind::Choice { first }, _) => first || fault == Some(Fault::AnyChoice),
+        (Kind::Read(from), _) => fault == Some(Fault::AnySource) || last() == from,
+        (Kind::Write(_), Some(loc)) => {
+            (fault == Some(Fault::AnyReader) || !graph.readers(id, loc).meets(there))
+                && (fault == Some(Fault::AnyPlace) || last() == id)
+        }
+        (Kind::Write(_), None) => unreachable!("a write is somewhere"),
     }
 }

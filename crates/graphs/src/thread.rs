@@ -1,11 +1,14 @@
 //! One thread at work, from event to event, given what its reads return.
 //!
-//! **Invariant:** the thread is the same whoever drives it: what it does next follows from the values that its reads and choices were given, so that a thread
-//! can be run again on the values of a graph. Dependencies are not kept, since no model that this engine takes asks for them.
+//! **Invariant:** the thread is the same whoever drives it: what it does next follows from the values that its reads and choices were given. Where it stood is kept
+//! after each of its events ([`Frame`]), so that a thread that loses its last events goes on from there and need not be run again. Dependencies are not kept,
+//! since no model that this engine takes asks for them.
 
 use cyrano_ir::{
     Access, AccessKind, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, Program, Tags, ThreadId,
 };
+
+use crate::rows::EventId;
 
 /// Why a thread does not go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,289 +31,396 @@ pub(crate) struct Writing {
     pub(crate) loc: LocId,
     pub(crate) value: i128,
     pub(crate) tags: Tags,
-    /// The event of the thread that is the read of the same read-modify-write.
-    pub(crate) half: Option<usize>,
+    /// Which event of the thread is the read of the same read-modify-write.
+    pub(crate) half: Option<u32>,
     /// Whether it is an access of its own, and not the second half of one.
-    own: bool,
+    pub(crate) own: bool,
 }
 
 /// What a thread does next.
-#[derive(Clone, Debug)]
-pub(crate) enum Next<'p> {
-    /// It takes one of these values.
-    Choice(&'p [i128]),
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Next {
+    /// It takes one of some values.
+    Choice,
     /// It reads.
-    Read(&'p Access, LocId),
+    Read(LocId),
     /// It writes.
     Write(Writing),
     /// It passes a fence.
     Fence(Fence),
-    /// Nothing; its status says why.
-    End,
+    /// Nothing more.
+    End(Status),
 }
 
 /// The atomic section that a thread is in.
 #[derive(Clone, Copy, Debug)]
 struct Section {
-    /// How many events and accesses there were before it.
-    events: usize,
-    accesses: usize,
+    /// How many events there were before it.
+    events: u32,
     /// Whether it may write as well as read.
     updates: bool,
-    read: Option<usize>,
+    read: Option<u32>,
 }
 
 /// No thread runs longer.
-const INSTRUCTION_LIMIT: usize = 100_000;
+const INSTRUCTION_LIMIT: u32 = 100_000;
 
-/// A thread on its way.
+/// What is known of a thread before it runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Runner<'p> {
-    program: &'p Program,
+pub(crate) struct Code<'p> {
+    pub(crate) program: &'p Program,
     pub(crate) thread: ThreadId,
-    pc: InstrId,
-    pub(crate) registers: Vec<i128>,
-    /// How many events it has had.
-    events: usize,
-    /// For each access the events that are its read and its write.
-    pub(crate) accesses: Vec<(Option<usize>, Option<usize>)>,
-    section: Option<Section>,
-    /// The write of a read-modify-write whose read is done.
-    pending: Option<Writing>,
-    ended: Option<Status>,
-    /// Whether its last read is what went wrong.
-    broken: bool,
-    jumps: Vec<(InstrId, usize)>,
-    iterations: usize,
-    instructions: usize,
-    /// The first assertion that failed.
-    pub(crate) failed: Option<InstrId>,
-    /// Whether an assertion was evaluated.
-    pub(crate) asserted: bool,
+    /// For each instruction that jumps back, where it is counted how often; behind the registers.
+    counters: Vec<Option<usize>>,
+    /// For each beginning of a section, whether it may write.
+    updates: Vec<bool>,
+    registers: usize,
+    stride: usize,
+    iterations: i128,
 }
 
-impl<'p> Runner<'p> {
-    /// A thread at its start, which may go around loops so often.
+impl<'p> Code<'p> {
+    /// A thread that may go around loops so often.
     pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize) -> Self {
-        Self {
-            program,
-            thread,
-            pc: InstrId(0),
-            registers: program.thread(thread).registers.iter().map(|register| register.init).collect(),
-            events: 0,
-            accesses: Vec::new(),
-            section: None,
-            pending: None,
-            ended: None,
-            broken: false,
-            jumps: Vec::new(),
-            iterations,
-            instructions: 0,
-            failed: None,
-            asserted: false,
+        let code = &program.thread(thread).code;
+        let registers = program.thread(thread).registers.len();
+        let mut stride = registers;
+        let mut counters = vec![None; code.len()];
+        for (at, instr) in code.iter().enumerate() {
+            let back = |to: &InstrId| to.index() <= at;
+            let jumps = match &instr.op {
+                Op::Branch { then_to, else_to, .. } => back(then_to) || back(else_to),
+                Op::Jump(to) => back(to),
+                _ => false,
+            };
+            if jumps {
+                counters[at] = Some(stride);
+                stride += 1;
+            }
         }
+        let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
+        let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
+        let updates = |at: usize| begins(at) && program.thread(thread).section_has(InstrId::new(at), stores);
+        let updates = (0..code.len()).map(updates).collect();
+        let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
+        Self { program, thread, counters, updates, registers, stride, iterations }
+    }
+
+    pub(crate) fn op(&self, at: InstrId) -> &'p Op {
+        &self.program.instr(self.thread, at).op
+    }
+}
+
+/// Where a thread stands: in front of an event, or at its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pc: InstrId,
+    instructions: u32,
+    pub(crate) next: Next,
+    section: Option<Section>,
+    /// Whether its last read is what went wrong.
+    broken: bool,
+    /// Whether the write that comes next belongs to the read before it.
+    pending: bool,
+    /// Whether an assertion was evaluated.
+    pub(crate) asserted: bool,
+    /// The first assertion that failed.
+    pub(crate) failed: Option<InstrId>,
+}
+
+/// A thread on its way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Runner {
+    /// Its events.
+    pub(crate) events: Vec<EventId>,
+    /// Where it stood at first and after each event.
+    frames: Vec<Frame>,
+    /// The registers at each of these, and how often it has jumped back.
+    registers: Vec<i128>,
+}
+
+impl Runner {
+    /// A thread at its start.
+    pub(crate) fn new(code: &Code<'_>) -> Self {
+        let mut registers = vec![0; code.stride];
+        let initial = &code.program.thread(code.thread).registers;
+        registers.iter_mut().zip(initial).for_each(|(value, register)| *value = register.init);
+        let frame = Frame {
+            pc: InstrId(0),
+            instructions: 0,
+            next: Next::End(Status::Done),
+            section: None,
+            broken: false,
+            pending: false,
+            asserted: false,
+            failed: None,
+        };
+        let mut runner = Self { events: Vec::new(), frames: vec![frame], registers };
+        runner.advance(code);
+        runner
+    }
+
+    /// Becomes a copy of the first events of another.
+    pub(crate) fn copy_prefix(&mut self, code: &Code<'_>, from: &Self, events: usize) {
+        self.events.clear();
+        self.events.extend_from_slice(&from.events[..events]);
+        self.frames.clear();
+        self.frames.extend_from_slice(&from.frames[..=events]);
+        self.registers.clear();
+        self.registers.extend_from_slice(&from.registers[..(events + 1) * code.stride]);
+    }
+
+    #[inline]
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frames[self.frames.len() - 1]
+    }
+
+    #[inline]
+    fn frame_mut(&mut self) -> &mut Frame {
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// What its registers hold.
+    pub(crate) fn registers(&self, code: &Code<'_>) -> &[i128] {
+        &self.registers[self.registers.len() - code.stride..][..code.registers]
+    }
+
+    fn registers_mut(&mut self, code: &Code<'_>) -> &mut [i128] {
+        let start = self.registers.len() - code.stride;
+        &mut self.registers[start..]
     }
 
     /// Whether it is in the middle of something that nobody sees a half of.
+    #[inline]
     pub(crate) fn is_busy(&self) -> bool {
-        self.ended.is_none()
-            && (self.pending.is_some() || self.section.is_some_and(|section| self.events > section.events))
+        let frame = self.frame();
+        let in_section = frame.section.is_some_and(|section| self.events.len() > section.events as usize);
+        !matches!(frame.next, Next::End(_)) && (frame.pending || in_section)
     }
 
     /// How it ended, if it has.
+    #[inline]
     pub(crate) fn status(&self) -> Option<Status> {
-        self.ended
+        if let Next::End(status) = self.frame().next { Some(status) } else { None }
     }
 
-    /// The events and accesses that count: a section that waits has done nothing.
-    pub(crate) fn counted(&self) -> (usize, usize) {
-        match (self.ended, self.section) {
-            (Some(Status::Blocked), Some(section)) => (section.events, section.accesses),
+    /// How many of its events count: a section that waits has done nothing.
+    pub(crate) fn counted(&self) -> usize {
+        let frame = self.frame();
+        match (self.status(), frame.section) {
+            (Some(Status::Blocked), Some(section)) => section.events as usize,
             // A read that goes wrong has not been made.
-            (Some(Status::Failed(..)), _) if self.broken => (self.events - 1, self.accesses.len() - 1),
-            _ => (self.events, self.accesses.len()),
+            (Some(Status::Failed(..)), _) if frame.broken => self.events.len() - 1,
+            _ => self.events.len(),
         }
     }
 
-    /// Goes on to its next event.
-    pub(crate) fn next(&mut self) -> Next<'p> {
-        if let Some(writing) = self.pending {
-            return Next::Write(writing);
-        }
-        while self.ended.is_none() {
-            self.instructions += 1;
-            if self.instructions > INSTRUCTION_LIMIT {
-                self.ended = Some(Status::Stopped);
-                break;
-            }
-            match self.step() {
-                Ok(None) => {}
-                Ok(Some(next)) => return next,
-                Err(error) => self.ended = Some(Status::Failed(self.pc, error)),
-            }
-        }
-        Next::End
+    /// Takes back its last event.
+    pub(crate) fn pop(&mut self, code: &Code<'_>) {
+        self.events.pop();
+        self.frames.pop();
+        self.registers.truncate(self.registers.len() - code.stride);
     }
 
-    fn value(&self, expr: &LocalExpr) -> Result<i128, EvalError> {
-        expr.value(&*self.registers)
+    fn push(&mut self, code: &Code<'_>, event: EventId) {
+        self.events.push(event);
+        self.frames.push(*self.frame());
+        self.registers.extend_from_within(self.registers.len() - code.stride..);
     }
 
-    fn set(&mut self, dst: &Place, value: i128) -> Result<(), EvalError> {
-        let register = dst.register(&*self.registers)?;
-        self.registers[register.index()] = value;
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.registers.capacity() * size_of::<i128>() + self.frames.capacity() * size_of::<Frame>()
+    }
+
+    fn value(&self, code: &Code<'_>, expr: &LocalExpr) -> Result<i128, EvalError> {
+        expr.value(self.registers(code))
+    }
+
+    fn set(&mut self, code: &Code<'_>, dst: &Place, value: i128) -> Result<(), EvalError> {
+        let register = dst.register(self.registers(code))?;
+        self.registers_mut(code)[register.index()] = value;
         Ok(())
     }
 
-    fn step(&mut self) -> Result<Option<Next<'p>>, EvalError> {
-        let program = self.program;
-        match &program.instr(self.thread, self.pc).op {
+    fn end(&mut self, status: Status) {
+        self.frame_mut().next = Next::End(status);
+    }
+
+    fn fail(&mut self, error: EvalError) {
+        let pc = self.frame().pc;
+        self.end(Status::Failed(pc, error));
+    }
+
+    /// Goes on to its next event.
+    fn advance(&mut self, code: &Code<'_>) {
+        loop {
+            let frame = self.frame_mut();
+            frame.instructions += 1;
+            if frame.instructions > INSTRUCTION_LIMIT {
+                return self.end(Status::Stopped);
+            }
+            match self.step(code) {
+                Ok(None) => {}
+                Ok(Some(next)) => {
+                    self.frame_mut().next = next;
+                    return;
+                }
+                Err(error) => return self.fail(error),
+            }
+        }
+    }
+
+    fn step(&mut self, code: &Code<'_>) -> Result<Option<Next>, EvalError> {
+        let pc = self.frame().pc;
+        match code.op(pc) {
             Op::Assign { dst, value } => {
-                let register = dst.register(&*self.registers)?;
-                self.registers[register.index()] = self.value(value)?;
+                let register = dst.register(self.registers(code))?;
+                let value = self.value(code, value)?;
+                self.registers_mut(code)[register.index()] = value;
             }
-            Op::Access(access) => return self.access(access).map(Some),
+            Op::Access(access) => return self.access(code, access).map(Some),
             Op::Fence(fence) => return Ok(Some(Next::Fence(*fence))),
-            Op::Choose { from, .. } => return Ok(Some(Next::Choice(from))),
-            Op::Assume(cond) if self.value(cond)? == 0 => {
-                self.ended = Some(Status::Blocked);
-                return Ok(None);
-            }
-            Op::Limit { cond, .. } if self.value(cond)? == 0 => {
-                self.ended = Some(Status::Limited(self.pc));
-                return Ok(None);
+            Op::Choose { .. } => return Ok(Some(Next::Choice)),
+            Op::Assume(cond) if self.value(code, cond)? == 0 => return Ok(Some(Next::End(Status::Blocked))),
+            Op::Limit { cond, .. } if self.value(code, cond)? == 0 => {
+                return Ok(Some(Next::End(Status::Limited(pc))));
             }
             Op::Assert { cond, .. } => {
-                self.asserted = true;
-                if self.value(cond)? == 0 {
-                    self.failed.get_or_insert(self.pc);
+                let holds = self.value(code, cond)? != 0;
+                let frame = self.frame_mut();
+                frame.asserted = true;
+                if !holds {
+                    frame.failed.get_or_insert(pc);
                 }
             }
             Op::Branch { cond, then_to, else_to } => {
-                let to = if self.value(cond)? != 0 { *then_to } else { *else_to };
-                self.jump(to);
-                return Ok(None);
+                let to = if self.value(code, cond)? != 0 { *then_to } else { *else_to };
+                return Ok(self.jump(code, to));
             }
-            Op::Jump(to) => {
-                self.jump(*to);
-                return Ok(None);
-            }
-            Op::Halt => {
-                self.ended = Some(Status::Done);
-                return Ok(None);
-            }
+            Op::Jump(to) => return Ok(self.jump(code, *to)),
+            Op::Halt => return Ok(Some(Next::End(Status::Done))),
             Op::AtomicBegin => {
-                let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
-                let updates = program.thread(self.thread).section_has(self.pc, stores);
-                let (events, accesses) = (self.events, self.accesses.len());
-                self.section = Some(Section { events, accesses, updates, read: None });
+                let (events, updates) = (self.events.len() as u32, code.updates[pc.index()]);
+                self.frame_mut().section = Some(Section { events, updates, read: None });
             }
-            Op::AtomicEnd => self.section = None,
+            Op::AtomicEnd => self.frame_mut().section = None,
             Op::Assume(_) | Op::Limit { .. } => {}
             Op::OperationBegin(_) | Op::OperationEnd | Op::Progress(_) => {}
             Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {}
             Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => unreachable!("such programs are refused"),
         }
-        self.pc = InstrId(self.pc.0 + 1);
+        self.frame_mut().pc = InstrId(pc.0 + 1);
         Ok(None)
     }
 
     /// Goes on there, unless the thread has jumped back too often.
-    fn jump(&mut self, to: InstrId) {
-        let from = std::mem::replace(&mut self.pc, to);
+    fn jump(&mut self, code: &Code<'_>, to: InstrId) -> Option<Next> {
+        let from = std::mem::replace(&mut self.frame_mut().pc, to);
         if to > from {
-            return;
+            return None;
         }
-        let at = self.jumps.iter().position(|(instr, _)| *instr == from);
-        let at = at.unwrap_or_else(|| {
-            self.jumps.push((from, 0));
-            self.jumps.len() - 1
-        });
-        self.jumps[at].1 += 1;
-        if self.jumps[at].1 > self.iterations {
-            self.ended = Some(Status::Stopped);
-        }
+        let count = &mut self.registers_mut(code)[code.counters[from.index()]?];
+        *count += 1;
+        (*count > code.iterations).then_some(Next::End(Status::Stopped))
     }
 
-    fn access(&self, access: &'p Access) -> Result<Next<'p>, EvalError> {
-        let loc = access.addr.location(self.program, &*self.registers)?;
-        let Some(set) = access.stored() else { return Ok(Next::Read(access, loc)) };
-        let half = self.section.and_then(|section| section.read);
+    fn access(&self, code: &Code<'_>, access: &Access) -> Result<Next, EvalError> {
+        let loc = access.addr.location(code.program, self.registers(code))?;
+        let Some(set) = access.stored() else { return Ok(Next::Read(loc)) };
+        let half = self.frame().section.and_then(|section| section.read);
         let tags = self.said(access.tags, false);
-        Ok(Next::Write(Writing { loc, value: self.value(set)?, tags, half, own: true }))
+        Ok(Next::Write(Writing { loc, value: self.value(code, set)?, tags, half, own: true }))
     }
 
     /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not.
     fn said(&self, tags: Tags, rmw: bool) -> Tags {
-        if rmw || self.section.is_some() { tags | Tags::SYNC } else { tags }
+        if rmw || self.frame().section.is_some() { tags | Tags::SYNC } else { tags }
     }
 
-    /// Whether a read of this access belongs to a read-modify-write, and its tags if it returns this value; or why it goes wrong then.
-    pub(crate) fn reading(&self, access: &Access, value: i128) -> (bool, Tags) {
-        let written = self.written(access, value).ok().flatten();
-        let failed = access.failed.filter(|_| written.is_none());
-        let updates = self.section.is_some_and(|section| section.updates);
+    /// The access that it stands at.
+    fn accessed<'p>(&self, code: &Code<'p>) -> &'p Access {
+        let Op::Access(access) = code.op(self.frame().pc) else { unreachable!("a thread that is to read") };
+        access
+    }
+
+    /// Whether its next read belongs to a read-modify-write, and its tags if it returns this value.
+    pub(crate) fn reading(&self, code: &Code<'_>, value: i128) -> (bool, Tags) {
+        let access = self.accessed(code);
         let rmw = access.kind == AccessKind::Rmw;
-        (rmw || updates, self.said(failed.unwrap_or(access.tags), rmw))
+        let written = if rmw { self.written(code, access, value).ok().flatten() } else { None };
+        let failed = access.failed.filter(|_| written.is_none());
+        (self.may_update(code), self.said(failed.unwrap_or(access.tags), rmw))
     }
 
-    fn written(&self, access: &Access, value: i128) -> Result<Option<i128>, EvalError> {
+    /// Whether its next read belongs to a read-modify-write.
+    pub(crate) fn may_update(&self, code: &Code<'_>) -> bool {
+        self.accessed(code).kind == AccessKind::Rmw || self.frame().section.is_some_and(|section| section.updates)
+    }
+
+    fn written(&self, code: &Code<'_>, access: &Access, value: i128) -> Result<Option<i128>, EvalError> {
         let change = access.change.as_ref();
-        change.map_or(Ok(None), |change: &Change| change.apply(value, |operand| self.value(operand)))
+        change.map_or(Ok(None), |change: &Change| change.apply(value, |operand| self.value(code, operand)))
     }
 
-    /// Its read returns this value.
-    pub(crate) fn read(&mut self, access: &Access, loc: LocId, value: i128) {
-        let read = self.events;
-        self.events += 1;
-        let written = self.written(access, value);
-        self.accesses.push((Some(read), None));
-        let set = access.dst.as_ref().map_or(Ok(()), |dst| self.set(dst, value));
-        match (written, set) {
-            (Err(error), _) | (_, Err(error)) => {
-                self.ended = Some(Status::Failed(self.pc, error));
-                self.broken = true;
-            }
-            (Ok(None), Ok(())) => self.pc = InstrId(self.pc.0 + 1),
-            (Ok(Some(value)), Ok(())) => {
-                let tags = self.said(access.tags, true);
-                self.pending = Some(Writing { loc, value, tags, half: Some(read), own: false });
-            }
-        }
-        if let Some(section) = &mut self.section {
+    /// Its next read is this event and returns this value.
+    pub(crate) fn read(&mut self, code: &Code<'_>, event: EventId, loc: LocId, value: i128) {
+        let access = self.accessed(code);
+        let read = self.events.len() as u32;
+        let written = self.written(code, access, value);
+        self.push(code, event);
+        let set = access.dst.as_ref().map_or(Ok(()), |dst| self.set(code, dst, value));
+        if let Some(section) = &mut self.frame_mut().section {
             section.read = Some(read);
         }
-    }
-
-    /// Its write is done.
-    pub(crate) fn wrote(&mut self, writing: &Writing) {
-        let write = Some(self.events);
-        self.events += 1;
-        self.pending = None;
-        if writing.own {
-            self.accesses.push((None, write));
-        } else if let Some(access) = self.accesses.last_mut() {
-            access.1 = write;
+        match (written, set) {
+            (Err(error), _) | (_, Err(error)) => {
+                self.frame_mut().broken = true;
+                self.fail(error);
+            }
+            (Ok(None), Ok(())) => self.go_on(code),
+            (Ok(Some(value)), Ok(())) => {
+                let tags = self.said(access.tags, true);
+                let frame = self.frame_mut();
+                frame.pending = true;
+                frame.next = Next::Write(Writing { loc, value, tags, half: Some(read), own: false });
+            }
         }
-        self.pc = InstrId(self.pc.0 + 1);
     }
 
-    /// It passes its fence.
-    pub(crate) fn fenced(&mut self) {
-        self.events += 1;
-        self.pc = InstrId(self.pc.0 + 1);
+    fn go_on(&mut self, code: &Code<'_>) {
+        let frame = self.frame_mut();
+        frame.pc = InstrId(frame.pc.0 + 1);
+        self.advance(code);
     }
 
-    /// It takes this value.
-    pub(crate) fn choose(&mut self, value: i128) {
-        self.events += 1;
-        let program = self.program;
-        let Op::Choose { dst, .. } = &program.instr(self.thread, self.pc).op else {
-            unreachable!("asked for a choice at another instruction")
-        };
-        match self.set(dst, value) {
-            Ok(()) => self.pc = InstrId(self.pc.0 + 1),
-            Err(error) => self.ended = Some(Status::Failed(self.pc, error)),
+    /// Its next write is this event.
+    pub(crate) fn wrote(&mut self, code: &Code<'_>, event: EventId) {
+        self.push(code, event);
+        self.frame_mut().pending = false;
+        self.go_on(code);
+    }
+
+    /// Its next fence is this event.
+    pub(crate) fn fenced(&mut self, code: &Code<'_>, event: EventId) {
+        self.push(code, event);
+        self.go_on(code);
+    }
+
+    /// The values that it may take next.
+    pub(crate) fn values<'p>(&self, code: &Code<'p>) -> &'p [i128] {
+        let Op::Choose { from, .. } = code.op(self.frame().pc) else { unreachable!("a thread that is to choose") };
+        from
+    }
+
+    /// Its next choice is this event, and takes this value.
+    pub(crate) fn choose(&mut self, code: &Code<'_>, event: EventId, value: i128) {
+        let Op::Choose { dst, .. } = code.op(self.frame().pc) else { unreachable!("a thread that is to choose") };
+        self.push(code, event);
+        match self.set(code, dst, value) {
+            Ok(()) => self.go_on(code),
+            Err(error) => self.fail(error),
         }
     }
 }

@@ -149,7 +149,7 @@ fn every_seeded_bug_is_noticed() {
     });
     run.expect("nothing fails");
     for fault in faults {
-        let graphs = Graphs { fault: Some(fault) };
+        let graphs = Graphs { by_axioms: false, fault: Some(fault) };
         let quiet = |program: &Program| {
             std::panic::catch_unwind(|| compare(program, &graphs)).is_ok_and(|compared| compared.is_ok())
         };

@@ -343,7 +343,7 @@ impl Runner {
         match chosen {
             EngineName::Explore => self.cluster.as_deref().map_or(&self.explore, |cluster| cluster),
             EngineName::Symbolic => &self.symbolic,
-            EngineName::Graphs => &Graphs { fault: None },
+            EngineName::Graphs => &Graphs { by_axioms: false, fault: None },
             EngineName::Interp => &Interp,
         }
     }

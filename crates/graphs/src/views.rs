@@ -1,0 +1,223 @@
+//! `ra` and `rc11`: happens-before, and that nobody sees a location go backwards in it.
+//!
+//! What happens before an event is known when it is added, and does not change: it is what happens before its predecessor in program order, and what it
+//! synchronises with. So a read may read from no write that is before one which happens before it or which somebody read who happens before it, and a write may not
+//! stand before such a write (`coherence`). Under `ra` everything synchronises, so that happens-before is `po | rf` ([`Graph::before`]). Under `rc11` it
+//! is computed from the orders of accesses and fences. The order of the sequentially consistent ones is asked for apart ([`crate::psc`]).
+
+use cyrano_ir::{FenceSet, LocId, Op, Program, Tags};
+
+use crate::consistency::{Consistency, is_passed, is_seen, places, walk};
+use crate::graph::{Event, Graph, Kind};
+use crate::psc;
+use crate::rows::{EventId, INITIAL, Row};
+use crate::thread::Writing;
+
+/// What is known after an event of C11.
+#[derive(Clone, Copy, Debug)]
+struct View<const W: usize> {
+    /// What happens before it.
+    before: Row<W>,
+    /// Of a write: what happens before an acquire that reads from it.
+    released: Row<W>,
+    /// What happens before an acquire that reads from a later write of the thread, by its last release fence.
+    fenced: Row<W>,
+    /// What happens before an acquire fence that comes next, by the reads before it.
+    pending: Row<W>,
+}
+
+/// What happens before what.
+#[derive(Clone, Debug)]
+pub(crate) struct Views<const W: usize> {
+    /// Whether the orders of accesses count.
+    c11: bool,
+    /// Whether there may be two events that are in an order of their own.
+    strong: bool,
+    /// Whether some access may be in a race.
+    races: bool,
+    views: Vec<View<W>>,
+    scratch: psc::Scratch<W>,
+}
+
+impl<const W: usize> View<W> {
+    const NONE: Self = Self { before: Row::EMPTY, released: Row::EMPTY, fenced: Row::EMPTY, pending: Row::EMPTY };
+}
+
+/// What is said about an event under C11.
+fn said(event: &Event) -> Tags {
+    event.tags.spoken()
+}
+
+fn acquires(tags: Tags) -> bool {
+    tags.meets(Tags::ACQUIRE | Tags::CONSUME | Tags::SEQ_CST)
+}
+
+fn releases(tags: Tags) -> bool {
+    tags.meets(Tags::RELEASE | Tags::SEQ_CST)
+}
+
+impl<const W: usize> Views<W> {
+    pub(crate) fn release_acquire(program: &Program) -> Self {
+        let is_strong = |op: &Op| matches!(op, Op::Fence(fence) if fence.kinds().is_some_and(|kinds| kinds.meets(FenceSet::SL)));
+        Self::new(false, ops(program).any(is_strong), false)
+    }
+
+    pub(crate) fn c11(program: &Program) -> Self {
+        let is_strong = |op: &Op| match op {
+            Op::Fence(fence) => crate::graph::fence_tags(*fence).contains(Tags::SEQ_CST),
+            Op::AtomicBegin => true,
+            op => op.access().is_some_and(|access| {
+                let all = access.tags | access.failed.unwrap_or_default();
+                let updates = access.kind == cyrano_ir::AccessKind::Rmw;
+                all.contains(Tags::SEQ_CST) || (updates || all.contains(Tags::SYNC)) && all.orders().is_empty()
+            }),
+        };
+        let is_plain = |op: &Op| op.access().is_some_and(|access| !access.tags.spoken().contains(Tags::ATOMIC));
+        Self::new(true, ops(program).any(is_strong), ops(program).any(is_plain))
+    }
+
+    fn new(c11: bool, strong: bool, races: bool) -> Self {
+        Self { c11, strong, races, views: Vec::new(), scratch: psc::Scratch::default() }
+    }
+
+    /// What happens before an event.
+    #[inline]
+    fn before<'a>(&'a self, graph: &'a Graph<'_, W>, id: EventId) -> &'a Row<W> {
+        if self.c11 { &self.views[usize::from(id)].before } else { &graph.before[usize::from(id)] }
+    }
+
+    /// What happens before the next event of a thread if it synchronises with nobody.
+    #[inline]
+    fn known(&self, graph: &Graph<'_, W>, thread: usize) -> Row<W> {
+        let last = graph.runners[thread].events.last();
+        last.map_or(Row::EMPTY, |last| *self.before(graph, *last) | Row::one(*last))
+    }
+
+    fn view(&self, graph: &Graph<'_, W>, id: EventId) -> View<W> {
+        let event = graph.event(id);
+        let own = &graph.runners[usize::from(event.thread)].events;
+        let at = own.iter().rposition(|other| *other == id).unwrap_or(0);
+        let last = at.checked_sub(1).map(|at| own[at]);
+        let mut view = last.map_or(View::NONE, |last| {
+            let View { before, fenced, pending, .. } = self.views[usize::from(last)];
+            View { before: before | Row::one(last), released: Row::EMPTY, fenced, pending }
+        });
+        let tags = said(event);
+        match event.kind {
+            Kind::Read(from) if from != INITIAL && tags.contains(Tags::ATOMIC) => {
+                let released = self.views[usize::from(from)].released;
+                view.pending |= released;
+                if acquires(tags) {
+                    view.before |= released;
+                }
+            }
+            Kind::Write(half) => view.released = self.released(graph, (id, event), half, &own[..at], &view),
+            Kind::Fence(_) => {
+                if acquires(tags) {
+                    view.before |= view.pending;
+                }
+                if releases(tags) {
+                    view.fenced = view.before | Row::one(id);
+                }
+            }
+            _ => {}
+        }
+        view
+    }
+
+    /// What happens before an acquire that reads from a write: what is before a release fence or release write of its thread, and, of a read-modify-write, what it
+    /// passes on.
+    fn released(
+        &self,
+        graph: &Graph<'_, W>,
+        (id, event): (EventId, &Event),
+        half: Option<EventId>,
+        earlier: &[EventId],
+        view: &View<W>,
+    ) -> Row<W> {
+        let source = half.map_or(INITIAL, |half| if let Kind::Read(from) = graph.event(half).kind { from } else { INITIAL });
+        let mut row = if source == INITIAL { Row::EMPTY } else { self.views[usize::from(source)].released };
+        let tags = said(event);
+        if !tags.contains(Tags::ATOMIC) {
+            return row;
+        }
+        row |= view.fenced;
+        if releases(tags) {
+            return row | view.before | Row::one(id);
+        }
+        let is_release = |other: &&EventId| {
+            let other = graph.event(**other);
+            matches!(other.kind, Kind::Write(_)) && other.loc == event.loc && releases(said(other))
+        };
+        let release = earlier.iter().rev().find(is_release);
+        release.map_or(row, |other| row | self.views[usize::from(*other)].before | Row::one(*other))
+    }
+
+    /// Whether two accesses race: one is not atomic, one writes, and neither happens before the other.
+    fn has_race(&self, graph: &Graph<'_, W>) -> bool {
+        let accesses = || graph.order.iter().copied().filter(|id| graph.event(*id).is_access());
+        let races = |one: EventId, other: EventId| {
+            let (a, b) = (graph.event(one), graph.event(other));
+            let writes = |event: &Event| matches!(event.kind, Kind::Write(_));
+            a.loc == b.loc
+                && a.thread != b.thread
+                && (writes(a) || writes(b))
+                && !said(b).contains(Tags::ATOMIC)
+                && !self.before(graph, one).contains(other)
+                && !self.before(graph, other).contains(one)
+        };
+        let plain = accesses().filter(|id| !said(graph.event(*id)).contains(Tags::ATOMIC));
+        plain.into_iter().any(|other| accesses().any(|one| races(one, other)))
+    }
+}
+
+fn ops(program: &Program) -> impl Iterator<Item = &Op> {
+    program.threads.iter().flat_map(|thread| thread.code.iter().map(|instr| &instr.op))
+}
+
+impl<const W: usize> Consistency<W> for Views<W> {
+    fn sources(&mut self, graph: &Graph<'_, W>, thread: usize, loc: LocId, found: &mut Vec<EventId>) {
+        let known = self.known(graph, thread);
+        walk(graph, loc, |write| is_seen(graph, &known, write, loc), |write| found.push(write));
+    }
+
+    fn places(&mut self, graph: &Graph<'_, W>, thread: usize, writing: &Writing, found: &mut Vec<EventId>) {
+        let known = self.known(graph, thread);
+        places(graph, (thread, writing), |write| is_seen(graph, &known, write, writing.loc), found);
+    }
+
+    fn added(&mut self, graph: &Graph<'_, W>, id: EventId) {
+        if !self.c11 {
+            return;
+        }
+        if self.views.len() < graph.events.len() {
+            self.views.resize(graph.events.len(), View::NONE);
+        }
+        self.views[usize::from(id)] = self.view(graph, id);
+    }
+
+    fn allows(&mut self, graph: &Graph<'_, W>, id: EventId) -> bool {
+        if !self.strong || !is_passed(graph, graph.event(id)) {
+            return true;
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let before = |id: EventId| *self.before(graph, id);
+        let allowed = if self.c11 { scratch.c11(graph, before) } else { scratch.fences(graph, before) };
+        self.scratch = scratch;
+        allowed
+    }
+
+    fn mark(&self) -> usize {
+        0
+    }
+
+    fn restore(&mut self, _: usize) {}
+
+    fn copy_part(&mut self, from: &Self, _: &Graph<'_, W>) {
+        self.views.clone_from(&from.views);
+    }
+
+    fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String> {
+        if self.races && self.has_race(graph) { vec!["data-race".to_owned()] } else { Vec::new() }
+    }
+}
