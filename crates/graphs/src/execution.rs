@@ -1,11 +1,13 @@
-//! A graph as a model about relations sees it, and as data for others.
+//! A graph as a model about relations sees it, and as data for others: with relations, or as one order of all accesses under a model that has one.
 
 use cyrano_engine::{Access, Execution, Relations};
 use cyrano_ir::{LocId, ThreadId};
 use cyrano_memory::cat;
 
 use crate::graph::{Event, Graph, Kind};
-use crate::rows::{EventId, INITIAL};
+use crate::rows::{EventId, INITIAL, Row};
+use crate::thread::Runner;
+use crate::total::{Kept, Total};
 
 /// The number that each event has for a model.
 struct Numbers {
@@ -92,8 +94,44 @@ fn relate<const W: usize>(graph: &Graph<'_, W>, related: &mut cat::Graph, number
     }
 }
 
-/// The execution as data: what counts of a graph.
-pub(crate) fn execution<const W: usize>(graph: &Graph<'_, W>) -> Execution {
+/// How an execution is written down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// Thread by thread, with relations.
+    Related,
+    /// In an order of all accesses that keeps this much of program order.
+    Ordered(Kept),
+}
+
+/// The execution as data: what the setup thread did, and what counts of a graph.
+pub(crate) fn execution<const W: usize>(graph: &Graph<'_, W>, form: Form) -> Execution {
+    let mut execution = match form {
+        Form::Related => with_relations(graph),
+        Form::Ordered(kept) => in_order(graph, kept),
+    };
+    let chosen = |runner: &Runner| {
+        let events = runner.events.iter().map(|id| graph.event(*id));
+        events.filter(|event| matches!(event.kind, Kind::Choice { .. })).map(|event| event.value).collect()
+    };
+    execution.choices = graph.runners.iter().map(chosen).collect();
+    if let Some(setup) = graph.start.setup {
+        execution.choices[setup.index()].clone_from(&graph.start.choices);
+        execution.order.splice(..0, graph.start.accesses.iter().copied());
+    }
+    execution
+}
+
+fn access<const W: usize>(
+    graph: &Graph<'_, W>,
+    (thread, index): (usize, usize),
+    (read, write): (Option<EventId>, Option<EventId>),
+) -> Access {
+    let value = |id: Option<EventId>| id.map(|id| graph.event(id).value);
+    let index = u32::try_from(index).unwrap_or(u32::MAX);
+    Access { thread: ThreadId::new(thread), index, read: value(read), written: value(write) }
+}
+
+fn with_relations<const W: usize>(graph: &Graph<'_, W>) -> Execution {
     let mut counted = vec![false; graph.events.len()];
     for runner in &graph.runners {
         runner.events[..runner.counted()].iter().for_each(|id| counted[usize::from(*id)] = true);
@@ -104,12 +142,10 @@ pub(crate) fn execution<const W: usize>(graph: &Graph<'_, W>) -> Execution {
     let mut access_of = vec![0; model.events.len()];
     for thread in 0..graph.runners.len() {
         for (index, (read, write)) in graph.accesses(thread).into_iter().enumerate() {
-            let value = |id: Option<EventId>| id.map(|id| graph.event(id).value);
-            let index = u32::try_from(index).unwrap_or(u32::MAX);
-            let thread = ThreadId::new(thread);
-            order.push(Access { thread, index, read: value(read), written: value(write) });
+            order.push(access(graph, (thread, index), (read, write)));
             for id in read.into_iter().chain(write) {
-                numbers.events[usize::from(id)].into_iter().for_each(|number| access_of[number] = order.len());
+                let number = graph.start.accesses.len() + order.len();
+                numbers.events[usize::from(id)].into_iter().for_each(|event| access_of[event] = number);
             }
         }
     }
@@ -117,10 +153,43 @@ pub(crate) fn execution<const W: usize>(graph: &Graph<'_, W>) -> Execution {
     let next = |relation: &cat::Matrix| named(&relation.diff(&relation.seq(&model.co)));
     let fr = model.rf.inverse().seq(&model.co).diff(&model.amo);
     let relations = Relations { rf: named(&model.rf), co: next(&model.co), fr: next(&fr) };
-    let chosen = |runner: &crate::thread::Runner| {
-        let events = runner.events.iter().map(|id| graph.event(*id));
-        events.filter(|event| matches!(event.kind, Kind::Choice { .. })).map(|event| event.value).collect()
-    };
-    let choices = graph.runners.iter().map(chosen).collect();
-    Execution { order, choices, relations: Some(Box::new(relations)) }
+    Execution { order, choices: Vec::new(), relations: Some(Box::new(relations)) }
+}
+
+/// The accesses in an order that the model's relation is part of. The two halves of a read-modify-write stand side by side: what is before its write and not before
+/// its read is not after its read, since nothing is between the two at their location.
+fn in_order<const W: usize>(graph: &Graph<'_, W>, kept: Kept) -> Execution {
+    let mut total = Total::new(kept);
+    total.compute(graph);
+    let mut waiting = Vec::new();
+    for thread in 0..graph.runners.len() {
+        let accesses = graph.accesses(thread);
+        for (index, (read, write)) in accesses.into_iter().enumerate() {
+            let half = write.filter(|_| read.is_none()).and_then(|write| match graph.event(write).kind {
+                Kind::Write(half) => half,
+                _ => None,
+            });
+            let ids = || read.into_iter().chain(write).chain(half);
+            let own = ids().fold(Row::EMPTY, |row: Row<W>, id| row | Row::one(id));
+            let before = ids().fold(Row::EMPTY, |row, id| row | total.before(id));
+            // The read of a section goes with its write, right before it.
+            if half.is_some()
+                && let Some((_, last_own, last_before, _)) = waiting.last_mut()
+            {
+                (*last_own, *last_before) = (own, before & !own);
+            }
+            waiting.push(((thread, index), own, before & !own, access(graph, (thread, index), (read, write))));
+        }
+    }
+    let counted = waiting.iter().fold(Row::EMPTY, |row, (_, own, ..)| row | *own);
+    let mut left = counted;
+    let mut order = Vec::new();
+    while let Some(at) = waiting.iter().position(|(_, _, before, _)| !before.meets(&left)) {
+        let own = waiting[at].1;
+        while let Some(at) = waiting.iter().position(|(_, other, ..)| *other == own) {
+            order.push(waiting.remove(at).3);
+        }
+        left &= !own;
+    }
+    Execution { order, choices: Vec::new(), relations: None }
 }

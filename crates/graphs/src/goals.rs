@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use cyrano_engine::{Answer, Cause, Execution, Query, Question, Stop, Verdict, Violation, limit_reason, vacuity};
-use cyrano_ir::{FinalVar, InstrId, Program, Property, Quantifier, ThreadId};
+use cyrano_engine::{
+    Answer, Blocked, Cause, Execution, Query, Question, Stop, Verdict, Violation, limit_reason, vacuity,
+};
+use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 
 use crate::consistency::Consistency;
-use crate::execution::execution;
-use crate::graph::Graph;
+use crate::execution::{Form, execution};
+use crate::graph::{Graph, Kind};
 use crate::search::Goal;
 use crate::thread::Status;
 
@@ -18,12 +20,15 @@ pub(crate) struct Asked<'q> {
     question: Question<'q>,
     model: &'q str,
     has_flags: bool,
+    form: Form,
     flags: BTreeSet<String>,
     /// Whether a loop was cut off, or the `limit` that did not hold.
     unrolled: bool,
     limited: Option<(ThreadId, InstrId)>,
     ended: bool,
     asserted: bool,
+    /// Whether a section waits that has written already, or may choose another way.
+    unsure: bool,
     outcomes: BTreeSet<Vec<i128>>,
     /// What is observed of the execution that is looked at.
     shown: Vec<i128>,
@@ -32,17 +37,19 @@ pub(crate) struct Asked<'q> {
 }
 
 impl<'q> Asked<'q> {
-    pub(crate) fn new(query: &Query<'q>, has_flags: bool) -> Self {
+    pub(crate) fn new(query: &Query<'q>, has_flags: bool, form: Form) -> Self {
         Self {
             program: query.program(),
             question: query.question(),
             model: &query.model().name,
             has_flags,
+            form,
             flags: BTreeSet::new(),
             unrolled: false,
             limited: None,
             ended: false,
             asserted: false,
+            unsure: sections_choose(query.program()),
             outcomes: BTreeSet::new(),
             shown: Vec::new(),
             decision: None,
@@ -80,7 +87,7 @@ impl<'q> Asked<'q> {
         violation: Option<Violation>,
         why: Option<Cause>,
     ) -> ControlFlow<()> {
-        self.decision = Some((violation, why, execution(graph)));
+        self.decision = Some((violation, why, execution(graph, self.form)));
         ControlFlow::Break(())
     }
 
@@ -114,6 +121,33 @@ impl<'q> Asked<'q> {
             Question::Holds(_) => {}
         }
         ControlFlow::Continue(())
+    }
+
+    /// The threads that wait, if all wait in vain or are done: each has seen the last writes. Only looked for where there is one order of all accesses.
+    fn deadlock<const W: usize>(&mut self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
+        if self.form == Form::Related || !self.looks_for_errors() {
+            return None;
+        }
+        let mut blocked = Vec::new();
+        for (thread, runner) in graph.runners.iter().enumerate() {
+            if runner.status() == Some(Status::Done) {
+                continue;
+            }
+            let instr = runner.waits_at()?;
+            for id in &runner.events[runner.counted()..] {
+                let event = graph.event(*id);
+                match (event.kind, event.loc) {
+                    (Kind::Read(from), Some(loc)) if graph.last(loc) == from => {}
+                    (Kind::Read(_), _) => return None,
+                    _ => {
+                        self.unsure = true;
+                        return None;
+                    }
+                }
+            }
+            blocked.push(Blocked { thread: ThreadId::new(thread), instr });
+        }
+        Some(blocked).filter(|blocked| !blocked.is_empty() && !self.unsure)
     }
 
     /// Writes down what is observed of an execution.
@@ -173,10 +207,13 @@ impl<'q> Asked<'q> {
             Property::Assertions if !self.asserted && !self.ended => return nothing(vacuity::NO_ASSERTION_REACHED),
             _ => {}
         }
-        if waits {
-            return Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())));
+        match self.form {
+            Form::Related if waits => {
+                Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())))
+            }
+            Form::Ordered(_) if waits && self.unsure => Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks)),
+            _ => settled,
         }
-        settled
     }
 }
 
@@ -188,12 +225,27 @@ impl<const W: usize> Goal<W> for Asked<'_> {
         {
             return self.decide(graph, Some(violation), None);
         }
-        if done { self.judge_end(graph) } else { ControlFlow::Continue(()) }
+        if done {
+            return self.judge_end(graph);
+        }
+        match self.deadlock(graph) {
+            Some(blocked) => self.decide(graph, Some(Violation::Deadlock { blocked }), None),
+            None => ControlFlow::Continue(()),
+        }
     }
 
     fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool {
         self.looks_for_errors() && wrong(graph, thread).is_some()
     }
+}
+
+/// Whether a section that may wait has a choice, so that it might not have to.
+fn sections_choose(program: &Program) -> bool {
+    program.threads.iter().any(|thread| {
+        let begins = thread.code.iter().enumerate().filter(|(_, instr)| matches!(instr.op, Op::AtomicBegin));
+        let mut begins = begins.map(|(at, _)| InstrId::new(at)).filter(|at| thread.section_may_wait(*at));
+        begins.any(|at| thread.section_has(at, |_, op| matches!(op, Op::Choose { .. })))
+    })
 }
 
 /// What goes wrong in a thread of a graph.
@@ -223,7 +275,7 @@ pub(crate) struct All(pub(crate) Vec<Execution>);
 impl<const W: usize> Goal<W> for All {
     fn found(&mut self, graph: &Graph<'_, W>, _: &mut impl Consistency<W>) -> ControlFlow<()> {
         if graph.runners.iter().all(|runner| runner.status() == Some(Status::Done)) {
-            self.0.push(execution(graph));
+            self.0.push(execution(graph, Form::Related));
         }
         ControlFlow::Continue(())
     }

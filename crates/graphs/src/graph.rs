@@ -11,6 +11,7 @@ use std::sync::Arc;
 use cyrano_ir::{Fence, LocId, Program, Tags};
 
 use crate::rows::{EventId, INITIAL, Row};
+use crate::setup::Start;
 use crate::thread::{Code, Next, Runner, Writing};
 
 /// What an event is.
@@ -62,6 +63,7 @@ struct Place<const W: usize> {
 /// An execution graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph<'p, const W: usize> {
+    pub(crate) start: &'p Start<'p>,
     pub(crate) code: Arc<[Code<'p>]>,
     pub(crate) events: Vec<Event>,
     pub(crate) before: Vec<Row<W>>,
@@ -77,12 +79,13 @@ pub(crate) struct Graph<'p, const W: usize> {
 
 impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
-    pub(crate) fn new(program: &'p Program, iterations: usize) -> Self {
-        let code: Arc<[Code<'p>]> =
-            program.thread_ids().map(|thread| Code::new(program, thread, iterations)).collect();
+    pub(crate) fn new(start: &'p Start<'p>, iterations: usize) -> Self {
+        let program = &*start.program;
+        let code: Arc<[Code<'p>]> = program.thread_ids().map(|thread| Code::new(program, thread, iterations)).collect();
         let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
         Self {
+            start,
             code,
             events: Vec::new(),
             before: Vec::new(),
@@ -96,7 +99,7 @@ impl<'p, const W: usize> Graph<'p, W> {
     }
 
     pub(crate) fn program(&self) -> &'p Program {
-        self.code[0].program
+        &self.start.program
     }
 
     #[inline]
@@ -312,7 +315,7 @@ impl<'p, const W: usize> Graph<'p, W> {
 
     /// Becomes a copy of another graph with these events only, which are the first ones of their threads.
     pub(crate) fn copy_part(&mut self, from: &Self, kept: Row<W>) {
-        let Self { code, events, before, readers, places, order, alive, runners, full } = self;
+        let Self { start: _, code, events, before, readers, places, order, alive, runners, full } = self;
         events.clone_from(&from.events);
         before.clone_from(&from.before);
         readers.clone_from(&from.readers);

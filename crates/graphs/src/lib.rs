@@ -18,6 +18,7 @@ mod graph;
 mod psc;
 mod rows;
 mod search;
+mod setup;
 mod thread;
 mod total;
 mod views;
@@ -33,9 +34,11 @@ use cyrano_memory::{Model, named};
 pub use search::{Counts, Fault};
 
 use consistency::{ByAxioms, Consistency, unknown_base};
+use execution::Form;
 use goals::{All, Asked};
 use graph::Graph;
 use search::{Goal, Halt, Search};
+use setup::{Start, starts};
 use total::{Kept, Total};
 use views::Views;
 
@@ -53,15 +56,15 @@ pub struct Graphs {
 const MODELS: [&str; 5] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
 
 /// One search: what is asked, of which model, within which limits.
-struct Run<'a, 'p> {
+struct Run<'a> {
     graphs: &'a Graphs,
-    query: &'a Query<'p>,
+    starts: &'a [Start<'a>],
     model: &'a Model,
     limits: &'a Limits,
     watch: &'a dyn Watch,
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Searches with sets of 64·`W` events, and with larger ones if a graph does not fit.
     fn run<G>(&self, goal: impl Fn() -> G) -> (G, Result<(), Stop>, Counts)
     where
@@ -74,34 +77,59 @@ impl Run<'_, '_> {
         largest.unwrap_or_else(|()| (goal(), Err(Stop::Memory), Counts::default()))
     }
 
-    fn within<G: Goal<W>, const W: usize>(&self, goal: G) -> Result<(G, Result<(), Stop>, Counts), ()> {
-        let program = self.query.program();
+    fn within<G: Goal<W>, const W: usize>(&self, mut goal: G) -> Result<(G, Result<(), Stop>, Counts), ()> {
+        let mut counts = Counts::default();
+        for start in self.starts {
+            match self.from::<G, W>(start, &mut goal, &mut counts) {
+                Ok(()) => {}
+                Err(Halt::Settled) => break,
+                Err(Halt::Stopped(stop)) => return Ok((goal, Err(stop), counts)),
+                Err(Halt::TooLarge) => return Err(()),
+            }
+        }
+        Ok((goal, Ok(()), counts))
+    }
+
+    fn from<G: Goal<W>, const W: usize>(
+        &self,
+        start: &Start<'_>,
+        goal: &mut G,
+        counts: &mut Counts,
+    ) -> Result<(), Halt> {
         let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
         match self.model.name.as_str() {
-            _ if self.graphs.by_axioms => self.by::<G, _, W>(goal, ByAxioms::new(cat.plan())),
-            "cat:sc" => self.by(goal, Total::<W>::new(Kept::All)),
-            "cat:tso" => self.by(goal, Total::<W>::new(Kept::Tso)),
-            "cat:pso" => self.by(goal, Total::<W>::new(Kept::Pso)),
-            "ra" => self.by(goal, Views::<W>::release_acquire(program)),
-            "rc11" => self.by(goal, Views::<W>::c11(program)),
-            _ => self.by::<G, _, W>(goal, ByAxioms::new(cat.plan())),
+            _ if self.graphs.by_axioms => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
+            "ra" => self.by(start, goal, Views::<W>::release_acquire(&start.program), counts),
+            "rc11" => self.by(start, goal, Views::<W>::c11(&start.program), counts),
+            name => match kept(name) {
+                Some(kept) => self.by(start, goal, Total::<W>::new(kept), counts),
+                None => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
+            },
         }
     }
 
     fn by<G: Goal<W>, M: Consistency<W>, const W: usize>(
         &self,
-        mut goal: G,
+        start: &Start<'_>,
+        goal: &mut G,
         model: M,
-    ) -> Result<(G, Result<(), Stop>, Counts), ()> {
-        let graph = Graph::<W>::new(self.query.program(), self.limits.iterations);
-        let mut search = Search::new(&mut goal, (graph, model), (self.limits, self.watch), self.graphs.fault);
-        let ended = match search.run() {
-            Ok(()) | Err(Halt::Settled) => Ok(()),
-            Err(Halt::Stopped(stop)) => Err(stop),
-            Err(Halt::TooLarge) => return Err(()),
-        };
-        let counts = search.counts;
-        Ok((goal, ended, counts))
+        counts: &mut Counts,
+    ) -> Result<(), Halt> {
+        let graph = Graph::<W>::new(start, self.limits.iterations);
+        let mut search = Search::new(goal, (graph, model), (self.limits, self.watch), self.graphs.fault);
+        let ended = search.run();
+        counts.add(&search.counts);
+        ended
+    }
+}
+
+/// How much of program order a model with one order keeps.
+fn kept(model: &str) -> Option<Kept> {
+    match model.strip_prefix("cat:").unwrap_or(model) {
+        "sc" => Some(Kept::All),
+        "tso" => Some(Kept::Tso),
+        "pso" => Some(Kept::Pso),
+        _ => None,
     }
 }
 
@@ -113,9 +141,13 @@ impl Graphs {
             Ok(model) => model,
             Err(why) => return (Answer::new(Verdict::Unknown, Some(Cause::Refused(why))), Counts::default()),
         };
+        // What is shown under a model that reorders pairs is one order of all accesses.
+        let name = &query.model().name;
+        let form = kept(name).filter(|_| query.model().cat().is_none()).map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
-        let run = Run { graphs: self, query, model: &model, limits, watch };
-        let (goal, ended, counts) = run.run(|| Asked::new(query, has_flags));
+        let starts = starts(query.program(), limits.iterations).unwrap_or_default();
+        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch };
+        let (goal, ended, counts) = run.run(|| Asked::new(query, has_flags, form));
         let mut answer = goal.answer(ended, limits.iterations);
         let seconds = started.elapsed().as_secs_f64();
         let (executions, blocked) = (Some(counts.executions), Some(counts.blocked));
@@ -127,7 +159,8 @@ impl Graphs {
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
-        let run = Run { graphs: self, query, model: &model, limits, watch: &() };
+        let starts = starts(query.program(), limits.iterations)?;
+        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch: &() };
         let (goal, ended, _) = run.run(All::default);
         Some(ended.map(|()| goal.0))
     }
@@ -147,10 +180,6 @@ impl Graphs {
         let one_order = |what| Err(Refusal::Inexact(Inexact::OneOrder { model: name.clone(), what }));
         let no_graphs = || Err(Refusal::Inexact(Inexact::NoGraphs { model: name.clone() }));
         let related = query.model().cat().is_some();
-        // What is shown under a model that reorders pairs is one order of all accesses, which a graph has not.
-        if !related && query.property().is_some() {
-            return no_graphs();
-        }
         let model = if related { Some(query.model().clone()) } else { twin(query.model()) };
         let Some(model) = model.filter(is_known) else {
             return no_graphs();
@@ -194,8 +223,8 @@ fn unfit(program: &Program) -> Option<&'static str> {
     if accesses().any(|access| access.tags.contains(Tags::EXCLUSIVE)) {
         return Some("exclusive pairs");
     }
-    if program.setup.is_some() {
-        return Some("a setup thread");
+    if starts(program, 0).is_none() {
+        return Some("a setup thread that may not come to its end");
     }
     one_order(program)
 }

@@ -64,6 +64,17 @@ pub struct Counts {
     pub levels: u64,
 }
 
+impl Counts {
+    /// Adds what another search counted.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.executions += other.executions;
+        self.blocked += other.blocked;
+        self.events += other.events;
+        self.depth = self.depth.max(other.depth);
+        self.levels = self.levels.max(other.levels);
+    }
+}
+
 /// What is open at a point.
 #[derive(Clone, Copy, Debug)]
 enum Open {
@@ -275,7 +286,8 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             let event = graph.event(id);
             let maximal = is_maximal(graph, id, &there, fault);
             if matches!(event.kind, Kind::Read(_)) && event.loc == Some(writing.loc) {
-                let source = if fault == Some(Fault::AnySource) { is_maximal(graph, id, &there, None) } else { maximal };
+                let source =
+                    if fault == Some(Fault::AnySource) { is_maximal(graph, id, &there, None) } else { maximal };
                 if source || fault == Some(Fault::AnyRevisited) {
                     alternatives.push(id);
                 }
@@ -392,7 +404,9 @@ impl<M: Consistency<W>, const W: usize> Level<'_, M, W> {
                 ([thread; 2], true)
             }
             Open::Read(thread) => {
-                let Next::Read(loc) = graph.runners[thread].frame().next else { unreachable!("a thread that is to read") };
+                let Next::Read(loc) = graph.runners[thread].frame().next else {
+                    unreachable!("a thread that is to read")
+                };
                 let id = graph.read(thread, loc, alternative);
                 model.added(graph, id);
                 ([thread; 2], model.allows(graph, id))
@@ -415,7 +429,9 @@ impl<M: Consistency<W>, const W: usize> Level<'_, M, W> {
 
     fn write(&mut self, thread: usize, after: EventId) -> EventId {
         let Self { graph, model, .. } = self;
-        let Next::Write(writing) = graph.runners[thread].frame().next else { unreachable!("a thread that is to write") };
+        let Next::Write(writing) = graph.runners[thread].frame().next else {
+            unreachable!("a thread that is to write")
+        };
         let id = graph.write(thread, &writing, after);
         model.added(graph, id);
         id

@@ -55,6 +55,7 @@ pub(crate) enum Next {
 /// The atomic section that a thread is in.
 #[derive(Clone, Copy, Debug)]
 struct Section {
+    begin: InstrId,
     /// How many events there were before it.
     events: u32,
     /// Whether it may write as well as read.
@@ -205,6 +206,12 @@ impl Runner {
         if let Next::End(status) = self.frame().next { Some(status) } else { None }
     }
 
+    /// The section that it waits at, if it does.
+    pub(crate) fn waits_at(&self) -> Option<InstrId> {
+        let waits = self.status() == Some(Status::Blocked);
+        self.frame().section.filter(|_| waits).map(|section| section.begin)
+    }
+
     /// How many of its events count: a section that waits has done nothing.
     pub(crate) fn counted(&self) -> usize {
         let frame = self.frame();
@@ -303,7 +310,7 @@ impl Runner {
             Op::Halt => return Ok(Some(Next::End(Status::Done))),
             Op::AtomicBegin => {
                 let (events, updates) = (self.events.len() as u32, code.updates[pc.index()]);
-                self.frame_mut().section = Some(Section { events, updates, read: None });
+                self.frame_mut().section = Some(Section { begin: pc, events, updates, read: None });
             }
             Op::AtomicEnd => self.frame_mut().section = None,
             Op::Assume(_) | Op::Limit { .. } => {}

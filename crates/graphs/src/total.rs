@@ -37,7 +37,14 @@ impl<const W: usize> Total<W> {
     }
 
     /// The events of a thread that a next one is kept behind.
-    fn program_order(&self, graph: &Graph<'_, W>, earlier: &[EventId], loads: bool, stores: bool, loc: LocId) -> Row<W> {
+    fn program_order(
+        &self,
+        graph: &Graph<'_, W>,
+        earlier: &[EventId],
+        loads: bool,
+        stores: bool,
+        loc: LocId,
+    ) -> Row<W> {
         let mut row = Row::EMPTY;
         let mut fences = FenceSet::NONE;
         for id in earlier.iter().rev().copied() {
@@ -101,6 +108,30 @@ impl<const W: usize> Total<W> {
 
     fn closed(&self, direct: Row<W>) -> Row<W> {
         direct.iter().fold(direct, |row, id| row | self.rows[usize::from(id)])
+    }
+
+    /// What is before an event.
+    pub(crate) fn before(&self, id: EventId) -> Row<W> {
+        self.rows[usize::from(id)]
+    }
+
+    /// Computes the closure for a graph.
+    pub(crate) fn compute(&mut self, graph: &Graph<'_, W>) {
+        self.log.clear();
+        self.rows.clear();
+        self.rows.resize(graph.events.len(), Row::EMPTY);
+        let there = || graph.runners.iter().flat_map(|runner| runner.events.iter().copied());
+        for id in there() {
+            self.rows[usize::from(id)] = self.direct(graph, id);
+        }
+        for middle in there() {
+            let row = self.rows[usize::from(middle)];
+            for id in there() {
+                if self.rows[usize::from(id)].contains(middle) {
+                    self.rows[usize::from(id)] |= row;
+                }
+            }
+        }
     }
 
     /// What is before the next access of a thread, whatever it reads or wherever it stands.
@@ -172,21 +203,7 @@ impl<const W: usize> Consistency<W> for Total<W> {
 
     /// Paths may have led through what is gone, so that all is computed anew.
     fn copy_part(&mut self, _: &Self, graph: &Graph<'_, W>) {
-        self.log.clear();
-        self.rows.clear();
-        self.rows.resize(graph.events.len(), Row::EMPTY);
-        let there = || graph.runners.iter().flat_map(|runner| runner.events.iter().copied());
-        for id in there() {
-            self.rows[usize::from(id)] = self.direct(graph, id);
-        }
-        for middle in there() {
-            let row = self.rows[usize::from(middle)];
-            for id in there() {
-                if self.rows[usize::from(id)].contains(middle) {
-                    self.rows[usize::from(id)] |= row;
-                }
-            }
-        }
+        self.compute(graph);
     }
 
     fn flags(&mut self, _: &Graph<'_, W>) -> Vec<String> {

@@ -58,7 +58,8 @@ fn releases(tags: Tags) -> bool {
 
 impl<const W: usize> Views<W> {
     pub(crate) fn release_acquire(program: &Program) -> Self {
-        let is_strong = |op: &Op| matches!(op, Op::Fence(fence) if fence.kinds().is_some_and(|kinds| kinds.meets(FenceSet::SL)));
+        let is_strong =
+            |op: &Op| matches!(op, Op::Fence(fence) if fence.kinds().is_some_and(|kinds| kinds.meets(FenceSet::SL)));
         Self::new(false, ops(program).any(is_strong), false)
     }
 
@@ -135,7 +136,8 @@ impl<const W: usize> Views<W> {
         earlier: &[EventId],
         view: &View<W>,
     ) -> Row<W> {
-        let source = half.map_or(INITIAL, |half| if let Kind::Read(from) = graph.event(half).kind { from } else { INITIAL });
+        let source =
+            half.map_or(INITIAL, |half| if let Kind::Read(from) = graph.event(half).kind { from } else { INITIAL });
         let mut row = if source == INITIAL { Row::EMPTY } else { self.views[usize::from(source)].released };
         let tags = said(event);
         if !tags.contains(Tags::ATOMIC) {

@@ -1,0 +1,111 @@
+//! A setup thread runs alone before the others start: what it leaves in memory is what memory holds at first, and it does nothing more.
+
+use std::borrow::Cow;
+
+use cyrano_engine::Access;
+use cyrano_ir::{Instr, Op, Program, ThreadId};
+
+use crate::thread::{Code, Next, Runner, Status};
+
+/// A program at a start, and how it came there.
+#[derive(Clone, Debug)]
+pub(crate) struct Start<'p> {
+    pub(crate) program: Cow<'p, Program>,
+    /// What the setup thread did.
+    pub(crate) accesses: Vec<Access>,
+    /// What it chose, and who it is.
+    pub(crate) choices: Vec<i128>,
+    pub(crate) setup: Option<ThreadId>,
+}
+
+/// The ways in which a program may start; none if the setup thread does not always come to its end, or fails on the way.
+pub(crate) fn starts(program: &Program, iterations: usize) -> Option<Vec<Start<'_>>> {
+    let Some(setup) = program.setup else {
+        let program = Cow::Borrowed(program);
+        return Some(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
+    };
+    let code = Code::new(program, setup, iterations.max(LOOPS));
+    let alone =
+        Alone { runner: Runner::new(&code), memory: program.initial_memory(), accesses: vec![], choices: vec![] };
+    let mut todo = vec![alone];
+    let mut found = Vec::new();
+    while let Some(mut alone) = todo.pop() {
+        match alone.run(&code) {
+            Some(from) => todo.extend(from.iter().rev().map(|value| alone.chosen(&code, *value))),
+            None if alone.runner.status() == Some(Status::Done) && alone.runner.frame().failed.is_none() => {
+                found.push(alone.start(program, &code));
+            }
+            None => return None,
+        }
+        if found.len() + todo.len() > STARTS {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+/// How often a setup thread may go around a loop at least, and how many ways to start there may be.
+const LOOPS: usize = 10_000;
+const STARTS: usize = 1_000;
+
+/// The setup thread on its way.
+#[derive(Clone)]
+struct Alone {
+    runner: Runner,
+    memory: Vec<i128>,
+    accesses: Vec<Access>,
+    choices: Vec<i128>,
+}
+
+impl Alone {
+    /// Goes on to its end, or to a choice.
+    fn run<'p>(&mut self, code: &Code<'p>) -> Option<&'p [i128]> {
+        loop {
+            match self.runner.frame().next {
+                Next::End(_) => return None,
+                Next::Choice => return Some(self.runner.values(code)),
+                Next::Fence(_) => self.runner.fenced(code, 0),
+                Next::Read(loc) => {
+                    let value = self.memory[loc.index()];
+                    self.access(code, Some(value), None);
+                    self.runner.read(code, 0, loc, value);
+                }
+                Next::Write(writing) => {
+                    self.memory[writing.loc.index()] = writing.value;
+                    match self.accesses.last_mut().filter(|_| !writing.own) {
+                        Some(access) => access.written = Some(writing.value),
+                        None => self.access(code, None, Some(writing.value)),
+                    }
+                    self.runner.wrote(code, 0);
+                }
+            }
+        }
+    }
+
+    fn access(&mut self, code: &Code<'_>, read: Option<i128>, written: Option<i128>) {
+        let index = u32::try_from(self.accesses.len()).unwrap_or(u32::MAX);
+        self.accesses.push(Access { thread: code.thread, index, read, written });
+    }
+
+    fn chosen(&self, code: &Code<'_>, value: i128) -> Self {
+        let mut other = self.clone();
+        other.choices.push(value);
+        other.runner.choose(code, 0, value);
+        other
+    }
+
+    /// The program as it is when the others start.
+    fn start<'p>(self, program: &'p Program, code: &Code<'p>) -> Start<'p> {
+        let mut folded = program.clone();
+        folded.setup = None;
+        folded.locations.iter_mut().zip(&self.memory).for_each(|(location, value)| location.init = *value);
+        let thread = &mut folded.threads[code.thread.index()];
+        let registers = self.runner.registers(code);
+        thread.registers.iter_mut().zip(registers).for_each(|(register, value)| register.init = *value);
+        let halt = thread.code.iter().find(|instr| matches!(instr.op, Op::Halt)).cloned();
+        let halt = halt.or_else(|| thread.code.first().map(|first| Instr { op: Op::Halt, ..first.clone() }));
+        thread.code = halt.into_iter().collect();
+        let Self { accesses, choices, .. } = self;
+        Start { program: Cow::Owned(folded), accesses, choices, setup: Some(code.thread) }
+    }
+}
