@@ -114,8 +114,16 @@ impl MeterState {
         let done = self.jobs.iter().filter(|(_, done)| *done).count();
         let states = sum(|p| p.states);
         let rate = states as f64 / self.start.elapsed().as_secs_f64().max(0.001);
+        let shares = self.jobs.iter().filter_map(|(progress, _)| progress.share);
+        let share = shares.fold(None, |sum: Option<(f64, u32)>, share| {
+            let (sum, count) = sum.unwrap_or_default();
+            Some((sum + share, count + 1))
+        });
+        let share = share.map_or_else(String::new, |(sum, count)| {
+            format!(", about {:.0} % done", 100.0 * sum / f64::from(count))
+        });
         format!(
-            "{done}/{} checks, {} states, {} states/s, frontier {}, {}",
+            "{done}/{} checks, {} states, {} states/s, frontier {}, {}{share}",
             self.jobs.len(),
             HumanCount(states),
             HumanCount(rate as u64),

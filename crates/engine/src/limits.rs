@@ -111,6 +111,8 @@ pub struct Counters {
     pub depth: u64,
     /// Bytes in use.
     pub bytes: u64,
+    /// Which part of the search is done, where that can be estimated (execution graphs).
+    pub share: Option<f64>,
 }
 
 /// Somebody who wants to know how a run is getting on.

@@ -309,7 +309,7 @@ impl<'m, 'a, E: Expander<'m, 'a>> Worker<E> {
     fn limit(&mut self, search: &Search<'_, '_>) -> bool {
         let (states, bytes) = (search.store.len(), search.store.bytes() + search.own);
         let frontier = states.saturating_sub(search.expanded + self.expanded);
-        search.watch.progress(Counters { states, frontier, depth: search.stats.depth, bytes });
+        search.watch.progress(Counters { states, frontier, depth: search.stats.depth, bytes, share: None });
         self.stop = search.limits.exceeded(bytes);
         self.stop.is_some()
     }

@@ -237,6 +237,17 @@ impl<const W: usize> Goal<W> for Asked<'_> {
     fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool {
         self.looks_for_errors() && wrong(graph, thread).is_some()
     }
+
+    fn join(&mut self, other: Self) {
+        self.flags.extend(other.flags);
+        self.unrolled |= other.unrolled;
+        self.limited = self.limited.or(other.limited);
+        self.ended |= other.ended;
+        self.asserted |= other.asserted;
+        self.unsure |= other.unsure;
+        self.outcomes.extend(other.outcomes);
+        self.decision = self.decision.take().or(other.decision);
+    }
 }
 
 /// Whether a section that may wait has a choice, so that it might not have to.
@@ -282,5 +293,9 @@ impl<const W: usize> Goal<W> for All {
 
     fn is_wrong(&self, _: &Graph<'_, W>, _: usize) -> bool {
         false
+    }
+
+    fn join(&mut self, other: Self) {
+        self.0.extend(other.0);
     }
 }

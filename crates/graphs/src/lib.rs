@@ -15,6 +15,7 @@ mod consistency;
 mod execution;
 mod goals;
 mod graph;
+mod pool;
 mod psc;
 mod rows;
 mod search;
@@ -23,6 +24,7 @@ mod thread;
 mod total;
 mod views;
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use cyrano_engine::{
@@ -37,18 +39,27 @@ use consistency::{ByAxioms, Consistency, unknown_base};
 use execution::Form;
 use goals::{All, Asked};
 use graph::Graph;
-use search::{Goal, Halt, Search};
+use pool::Pool;
+use search::{Goal, Halt, Level, Search, Shared};
 use setup::{Start, starts};
 use total::{Kept, Total};
 use views::Views;
 
 /// The engine.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Graphs {
     /// Whether models are judged by their text, through the evaluator, and not by what is written for each of them here. Much slower.
     pub by_axioms: bool,
+    /// After how many events a search is done by several, if there are several to do it.
+    pub patience: u64,
     /// A bug that is there on purpose.
     pub fault: Option<Fault>,
+}
+
+impl Default for Graphs {
+    fn default() -> Self {
+        Self { by_axioms: false, patience: 50_000, fault: None }
+    }
 }
 
 /// The models that this engine is for. In each of them `po | rf` has no cycle, whatever is before a set of events by `po | rf` is an execution if the whole is,
@@ -66,34 +77,37 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Searches with sets of 64·`W` events, and with larger ones if a graph does not fit.
-    fn run<G>(&self, goal: impl Fn() -> G) -> (G, Result<(), Stop>, Counts)
+    fn run<G>(&self, goal: impl Fn() -> G + Sync) -> (G, Result<(), Stop>, Counts)
     where
-        G: Goal<1> + Goal<4> + Goal<16> + Goal<64>,
+        G: Goal<1> + Goal<4> + Goal<16> + Goal<64> + Send,
     {
-        let small = self.within::<G, 1>(goal());
-        let medium = small.or_else(|()| self.within::<G, 4>(goal()));
-        let large = medium.or_else(|()| self.within::<G, 16>(goal()));
-        let largest = large.or_else(|()| self.within::<G, 64>(goal()));
+        let small = self.within::<G, 1>(&goal);
+        let medium = small.or_else(|()| self.within::<G, 4>(&goal));
+        let large = medium.or_else(|()| self.within::<G, 16>(&goal));
+        let largest = large.or_else(|()| self.within::<G, 64>(&goal));
         largest.unwrap_or_else(|()| (goal(), Err(Stop::Memory), Counts::default()))
     }
 
-    fn within<G: Goal<W>, const W: usize>(&self, mut goal: G) -> Result<(G, Result<(), Stop>, Counts), ()> {
-        let mut counts = Counts::default();
+    fn within<G: Goal<W> + Send, const W: usize>(
+        &self,
+        new: &(impl Fn() -> G + Sync),
+    ) -> Result<(G, Result<(), Stop>, Counts), ()> {
+        let (mut goal, mut counts) = (new(), Counts::default());
         for start in self.starts {
-            match self.from::<G, W>(start, &mut goal, &mut counts) {
+            match self.from::<G, W>(start, (&mut goal, new), &mut counts) {
                 Ok(()) => {}
-                Err(Halt::Settled) => break,
                 Err(Halt::Stopped(stop)) => return Ok((goal, Err(stop), counts)),
                 Err(Halt::TooLarge) => return Err(()),
+                Err(_) => break,
             }
         }
         Ok((goal, Ok(()), counts))
     }
 
-    fn from<G: Goal<W>, const W: usize>(
+    fn from<'p, G: Goal<W> + Send, const W: usize>(
         &self,
-        start: &Start<'_>,
-        goal: &mut G,
+        start: &'p Start<'p>,
+        goal: (&mut G, &(impl Fn() -> G + Sync)),
         counts: &mut Counts,
     ) -> Result<(), Halt> {
         let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
@@ -108,19 +122,73 @@ impl Run<'_> {
         }
     }
 
-    fn by<G: Goal<W>, M: Consistency<W>, const W: usize>(
+    fn by<'p, G: Goal<W> + Send, M: Consistency<W> + Send + Sync, const W: usize>(
         &self,
-        start: &Start<'_>,
-        goal: &mut G,
+        start: &'p Start<'p>,
+        (goal, new): (&mut G, &(impl Fn() -> G + Sync)),
         model: M,
         counts: &mut Counts,
     ) -> Result<(), Halt> {
-        let graph = Graph::<W>::new(start, self.limits.iterations);
-        let mut search = Search::new(goal, (graph, model), (self.limits, self.watch), self.graphs.fault);
+        let level = Level::new(Graph::<W>::new(start, self.limits.iterations), model);
+        let mut shared = Shared {
+            limits: self.limits,
+            watch: self.watch,
+            fault: self.graphs.fault,
+            pool: None,
+            told: Mutex::default(),
+            patience: (self.limits.workers > 1).then_some(self.graphs.patience),
+        };
+        let mut search = Search::new(goal, level, &shared);
         let ended = search.run();
-        counts.add(&search.counts);
+        search.tell();
+        let left = search.left();
+        let ended = if ended == Err(Halt::Long) {
+            shared.pool = Some(Pool::new(self.limits.workers, left));
+            together(&shared, goal, new, self.limits.workers)
+        } else {
+            ended
+        };
+        counts.add(&shared.told.into_inner().unwrap_or_else(PoisonError::into_inner).0);
         ended
     }
+}
+
+/// Several search what is in a pool.
+fn together<'p, G: Goal<W> + Send, M: Consistency<W> + Send + Sync, const W: usize>(
+    shared: &Shared<'_, Level<'p, M, W>>,
+    goal: &mut G,
+    new: &(impl Fn() -> G + Sync),
+    workers: usize,
+) -> Result<(), Halt> {
+    let Some(pool) = &shared.pool else { return Ok(()) };
+    let work = || {
+        let mut goal = new();
+        while let Some(level) = pool.take() {
+            let mut search = Search::new(&mut goal, level, shared);
+            let ended = search.run();
+            search.tell();
+            if ended.is_err() {
+                pool.close();
+                return (goal, ended);
+            }
+        }
+        (goal, Ok(()))
+    };
+    let ends: Vec<(G, Result<(), Halt>)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    let mut ended = Ok(());
+    for (other, end) in ends {
+        goal.join(other);
+        // What ended the work of all is told by whoever ended it.
+        let told = matches!(ended, Ok(()) | Err(Halt::Elsewhere)) || end == Err(Halt::TooLarge);
+        if end.is_err() && told {
+            ended = end;
+        }
+    }
+    ended
 }
 
 /// How much of program order a model with one order keeps.

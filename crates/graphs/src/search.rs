@@ -13,11 +13,13 @@
 //! of its own ([`Level`]), until all that follows from it is done. So what is kept is as many graphs as there are revisits within one another.
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 use cyrano_engine::{Counters, Limits, Stop, Watch};
 
 use crate::consistency::Consistency;
 use crate::graph::{Graph, Kind};
+use crate::pool::Pool;
 use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::{Next, Status, Writing};
 
@@ -47,6 +49,9 @@ pub(crate) trait Goal<const W: usize> {
 
     /// Whether a thread has gone wrong in a way that settles the question.
     fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool;
+
+    /// Adds what somebody else has seen.
+    fn join(&mut self, other: Self);
 }
 
 /// What was counted.
@@ -98,10 +103,12 @@ struct Point {
     mark: usize,
     /// Where the alternatives begin that are left.
     alternatives: usize,
+    /// Which part of the whole search each of them is taken for.
+    weight: f64,
 }
 
-/// A graph, and how to go on with it.
-struct Level<'p, M, const W: usize> {
+/// A graph, and how to go on with it: a part of a search that needs no other.
+pub(crate) struct Level<'p, M, const W: usize> {
     graph: Graph<'p, W>,
     model: M,
     points: Vec<Point>,
@@ -109,15 +116,32 @@ struct Level<'p, M, const W: usize> {
     alternatives: Vec<EventId>,
     /// The read that reads again from a write at the first point, if it does.
     read_again: Option<EventId>,
+    /// Which part of the whole search the graph as it is now is taken for.
+    weight: f64,
+    /// Whether the graph has ended, and only what is left at the points is to be done.
+    ended: bool,
+}
+
+/// What all parts of a search share.
+pub(crate) struct Shared<'a, T> {
+    pub(crate) limits: &'a Limits,
+    pub(crate) watch: &'a dyn Watch,
+    pub(crate) fault: Option<Fault>,
+    /// Where others get work from, if there are others.
+    pub(crate) pool: Option<Pool<T>>,
+    /// What was counted, and which part of the search is done.
+    pub(crate) told: Mutex<(Counts, f64)>,
+    /// After how many events the search is to be given to several.
+    pub(crate) patience: Option<u64>,
 }
 
 /// A search.
 pub(crate) struct Search<'a, 'p, G, M, const W: usize> {
-    pub(crate) goal: &'a mut G,
-    limits: &'a Limits,
-    watch: &'a dyn Watch,
-    fault: Option<Fault>,
-    pub(crate) counts: Counts,
+    goal: &'a mut G,
+    shared: &'a Shared<'a, Level<'p, M, W>>,
+    counts: Counts,
+    /// Which part of the whole was done since it was last told.
+    done: f64,
     levels: Vec<Level<'p, M, W>>,
     /// Levels that are done, for their memory.
     spare: Vec<Level<'p, M, W>>,
@@ -130,31 +154,53 @@ pub(crate) enum Halt {
     Settled,
     /// A graph has more events than there are numbers.
     TooLarge,
+    /// It takes long.
+    Long,
     Stopped(Stop),
+    /// Somebody else ended it.
+    Elsewhere,
 }
 
 /// Events between two looks at the limits.
 const INTERVAL: u64 = 4096;
 
+impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
+    pub(crate) fn new(graph: Graph<'p, W>, model: M) -> Self {
+        let (points, alternatives) = (Vec::new(), Vec::new());
+        Self { graph, model, points, alternatives, read_again: None, weight: 1.0, ended: false }
+    }
+}
+
 impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M, W> {
-    pub(crate) fn new(
-        goal: &'a mut G,
-        (graph, model): (Graph<'p, W>, M),
-        (limits, watch): (&'a Limits, &'a dyn Watch),
-        fault: Option<Fault>,
-    ) -> Self {
-        let level = Level { graph, model, points: Vec::new(), alternatives: Vec::new(), read_again: None };
-        Self { goal, limits, watch, fault, counts: Counts::default(), levels: vec![level], spare: Vec::new() }
+    pub(crate) fn new(goal: &'a mut G, level: Level<'p, M, W>, shared: &'a Shared<'a, Level<'p, M, W>>) -> Self {
+        Self { goal, shared, counts: Counts::default(), done: 0.0, levels: vec![level], spare: Vec::new() }
+    }
+
+    /// What is left to do, in parts.
+    pub(crate) fn left(self) -> Vec<Level<'p, M, W>> {
+        self.levels
+    }
+
+    /// Tells what was done since the last time.
+    pub(crate) fn tell(&mut self) -> (Counts, f64) {
+        let mut told = self.shared.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.0.add(&std::mem::take(&mut self.counts));
+        told.1 += std::mem::take(&mut self.done);
+        *told
     }
 
     /// Shows every execution to the goal.
     pub(crate) fn run(&mut self) -> Result<(), Halt> {
-        self.look()?;
+        if self.shared.pool.is_none() {
+            self.look()?;
+        }
         if (0..self.graph().runners.len()).any(|thread| self.goal.is_wrong(self.graph(), thread)) {
             return self.went_wrong();
         }
         loop {
-            self.open()?;
+            if !self.top().ended {
+                self.open()?;
+            }
             if !self.take()? {
                 return Ok(());
             }
@@ -172,25 +218,33 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
 
     fn look(&mut self) -> Result<(), Halt> {
         let bytes = self.levels.iter().chain(&self.spare).map(|level| level.graph.bytes()).sum();
-        let Counts { events: states, depth, .. } = self.counts;
-        self.watch.progress(Counters { states, frontier: self.levels.len() as u64, depth, bytes });
-        self.limits.exceeded(bytes).map_or(Ok(()), |stop| Err(Halt::Stopped(stop)))
+        let (counts, share) = self.tell();
+        let (states, frontier, share) = (counts.executions + counts.blocked, self.levels.len() as u64, Some(share));
+        self.shared.watch.progress(Counters { states, frontier, depth: counts.depth, bytes, share });
+        match (self.shared.limits.exceeded(bytes), &self.shared.pool) {
+            (Some(stop), _) => Err(Halt::Stopped(stop)),
+            (None, Some(pool)) if pool.is_closed() => Err(Halt::Elsewhere),
+            (None, None) if self.shared.patience.is_some_and(|most| counts.events >= most) => Err(Halt::Long),
+            _ => Ok(()),
+        }
     }
 
     /// Finds out how the graph may go on, or that it does not.
     fn open(&mut self) -> Result<(), Halt> {
         loop {
             let Some(thread) = self.graph().next() else { return self.ended() };
+            self.top().ended = true;
             let Level { graph, model, alternatives, .. } = self.top();
             let start = alternatives.len();
             match graph.runners[thread].frame().next {
                 Next::Fence(fence) => {
                     let id = graph.fence(thread, fence);
                     model.added(graph, id);
-                    self.added(thread)?;
                     if self.goal.is_wrong(self.graph(), thread) {
                         return self.went_wrong();
                     }
+                    self.top().ended = false;
+                    self.added()?;
                     continue;
                 }
                 Next::Choice => {
@@ -198,17 +252,20 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                     let new = (0..values.len()).filter(|at| !values[..*at].contains(&values[*at]));
                     alternatives.extend(new.map(|at| at as EventId));
                     self.point(Open::Choice(thread), start);
+                    self.share(start);
                 }
                 Next::Read(loc) => {
                     model.sources(graph, thread, loc, alternatives);
                     self.point(Open::Read(thread), start);
+                    self.share(start);
                 }
                 Next::Write(writing) => {
                     model.places(graph, thread, &writing, alternatives);
                     self.point(Open::Place(thread), start);
-                    let start = self.top().alternatives.len();
+                    let revisits = self.top().alternatives.len();
                     self.revisited(thread, &writing);
-                    self.point(Open::Revisit(thread), start);
+                    self.point(Open::Revisit(thread), revisits);
+                    self.share(start);
                 }
                 Next::End(_) => unreachable!("such a thread has no next event"),
             }
@@ -221,13 +278,31 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         let Level { graph, model, points, alternatives, .. } = self.top();
         if alternatives.len() > start {
             alternatives[start..].reverse();
-            points.push(Point { open, len: graph.order.len(), mark: model.mark(), alternatives: start });
+            points.push(Point { open, len: graph.order.len(), mark: model.mark(), alternatives: start, weight: 0.0 });
         }
     }
+
+    /// Shares what the graph is taken for among the alternatives from this one on.
+    fn share(&mut self, start: usize) {
+        let level = self.top();
+        let count = level.alternatives.len() - start;
+        let weight = level.weight / count.max(1) as f64;
+        for point in level.points.iter_mut().rev().take_while(|point| point.alternatives >= start) {
+            point.weight = weight;
+        }
+        if count == 0 {
+            let weight = level.weight;
+            self.done += weight;
+        }
+    }
+
 
     /// Goes back to the last point at which something is left to do, and does it; not if there is none.
     fn take(&mut self) -> Result<bool, Halt> {
         loop {
+            if self.shared.pool.as_ref().is_some_and(Pool::is_hungry) {
+                self.give();
+            }
             let Some(point) = self.top().points.last().copied() else {
                 if self.levels.len() == 1 {
                     return Ok(false);
@@ -242,24 +317,51 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             }
             level.back_to(&point);
             if let Open::Revisit(thread) = point.open {
-                self.revisit(thread, alternative);
+                self.revisit(thread, alternative, point.weight);
                 continue;
             }
+            (level.weight, level.ended) = (point.weight, true);
             let (threads, allowed) = level.go(point.open, alternative);
-            self.added(threads[0])?;
             if !allowed {
+                self.done += point.weight;
+                self.added()?;
                 continue;
             }
             if threads.iter().any(|thread| self.goal.is_wrong(self.graph(), *thread)) {
                 self.went_wrong()?;
                 continue;
             }
+            self.top().ended = false;
+            self.added()?;
             return Ok(true);
         }
     }
 
+    /// Gives others the oldest alternatives that are left: they are the largest part of what is left to do.
+    fn give(&mut self) {
+        let Some(pool) = &self.shared.pool else { return };
+        let Some(level) = self.levels.iter_mut().find(|level| !level.points.is_empty()) else { return };
+        let ends = level.points.get(1).map_or(level.alternatives.len(), |next| next.alternatives);
+        let point = level.points.remove(0);
+        let alternatives: Vec<EventId> = level.alternatives.drain(point.alternatives..ends).collect();
+        for later in &mut level.points {
+            later.alternatives -= alternatives.len();
+        }
+        let mut given = Level {
+            graph: level.graph.clone(),
+            model: level.model.clone(),
+            points: vec![Point { alternatives: 0, ..point }],
+            alternatives,
+            read_again: level.read_again,
+            weight: 0.0,
+            ended: true,
+        };
+        given.back_to(&point);
+        pool.give(given);
+    }
+
     /// Counts an event.
-    fn added(&mut self, _: usize) -> Result<(), Halt> {
+    fn added(&mut self) -> Result<(), Halt> {
         self.counts.events += 1;
         let graph = self.graph();
         let (full, len) = (graph.full, graph.order.len() as u64);
@@ -272,7 +374,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
 
     /// Finds the reads that are to see a write that comes next: looks at what was added last first, and stops at what was not added in the maximal way.
     fn revisited(&mut self, thread: usize, writing: &Writing) {
-        let fault = self.fault;
+        let fault = self.shared.fault;
         let Level { graph, alternatives, .. } = self.top();
         let causes = graph.causes(thread);
         if fault == Some(Fault::NoRevisits) || !graph.is_read(writing.loc, causes) {
@@ -300,9 +402,9 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
     }
 
     /// Lets a read that is there see the next write of a thread.
-    fn revisit(&mut self, thread: usize, read: EventId) {
+    fn revisit(&mut self, thread: usize, read: EventId, weight: f64) {
         let mut spare = self.spare.pop();
-        let fault = self.fault;
+        let fault = self.shared.fault;
         let Level { graph, model, .. } = self.top();
         let mut kept = graph.causes(thread);
         if fault == Some(Fault::LoseCauses) {
@@ -310,19 +412,13 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
         let earlier = graph.order.iter().position(|id| *id == read).unwrap_or(0);
         graph.order[..=earlier].iter().for_each(|id| kept.insert(*id));
-        let level = spare.get_or_insert_with(|| Level {
-            graph: graph.clone(),
-            model: model.clone(),
-            points: Vec::new(),
-            alternatives: Vec::new(),
-            read_again: None,
-        });
+        let level = spare.get_or_insert_with(|| Level::new(graph.clone(), model.clone()));
         level.graph.copy_part(graph, kept);
         level.graph.unread(read);
         level.model.copy_part(model, &level.graph);
         level.points.clear();
         level.alternatives.clear();
-        level.read_again = None;
+        (level.read_again, level.weight, level.ended) = (None, weight, true);
         let Next::Write(writing) = level.graph.runners[thread].frame().next else {
             unreachable!("a thread that is to write")
         };
@@ -330,12 +426,17 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         self.levels.extend(spare);
         self.counts.levels = self.counts.levels.max(self.levels.len() as u64);
         self.point(Open::PlaceFor(thread, read), 0);
+        self.share(0);
     }
 
     /// No thread goes on.
     fn ended(&mut self) -> Result<(), Halt> {
         let done = self.graph().runners.iter().all(|runner| runner.status() == Some(Status::Done));
         *(if done { &mut self.counts.executions } else { &mut self.counts.blocked }) += 1;
+        let level = self.top();
+        level.ended = true;
+        let weight = level.weight;
+        self.done += weight;
         self.show()
     }
 
@@ -347,7 +448,9 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
 
     /// A thread went wrong: the others go on as far as they go, each event added in the maximal way, so that there is a whole execution to show.
     fn went_wrong(&mut self) -> Result<(), Halt> {
-        let graph = &mut self.top().graph;
+        let level = self.top();
+        level.ended = true;
+        let (weight, graph) = (level.weight, &mut level.graph);
         while let Some(thread) = graph.next().filter(|_| !graph.full) {
             match graph.runners[thread].frame().next {
                 Next::Choice => {
@@ -366,7 +469,11 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                 Next::End(_) => unreachable!("such a thread has no next event"),
             }
         }
-        if graph.full { Err(Halt::TooLarge) } else { self.show() }
+        if graph.full {
+            return Err(Halt::TooLarge);
+        }
+        self.done += weight;
+        self.show()
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use cyrano_conformance::compare::model;
 use cyrano_conformance::generate::program;
 use cyrano_conformance::{corpus, limits, pinned};
-use cyrano_engine::{Engine, Execution, Query, Question, Verdict};
+use cyrano_engine::{Engine, Execution, Limits, Query, Question, Verdict};
 use cyrano_graphs::{Fault, Graphs};
 use cyrano_interp::Interp;
 use cyrano_ir::Program;
@@ -149,7 +149,7 @@ fn every_seeded_bug_is_noticed() {
     });
     run.expect("nothing fails");
     for fault in faults {
-        let graphs = Graphs { by_axioms: false, fault: Some(fault) };
+        let graphs = Graphs { fault: Some(fault), ..Graphs::default() };
         let quiet = |program: &Program| {
             std::panic::catch_unwind(|| compare(program, &graphs)).is_ok_and(|compared| compared.is_ok())
         };
@@ -171,6 +171,32 @@ fn increments_have_as_many_executions_as_orders() {
             let (answer, counts) = Graphs::default().count(&query, &limits(5.0, 2), &());
             assert_eq!(answer.verdict, Verdict::Verified);
             assert_eq!((counts.executions, counts.blocked), (orders, 0), "{n} threads under {name}");
+        }
+    }
+}
+
+/// Several that search together find the same executions as one alone, each once.
+#[test]
+fn executions_are_shared_among_several() {
+    let sources = [
+        "threads { shared x, y; thread w[5] { fetch_add(x, 1); } }",
+        "threads { shared x, y; thread p[3] { local a, b; x := self + 1; a := y; } thread q[2] { local a; y := 1; a := x; } }",
+    ];
+    for source in sources {
+        let program = cyrano_rml::compile(source, "shared", &[]).expect("a program");
+        for name in MODELS {
+            let model = model(name);
+            let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
+            let alone = Graphs::default().executions(&query, &limits(5.0, 2)).expect("fit").expect("enough");
+            let several = Graphs { patience: 1, ..Graphs::default() };
+            let together = Limits { workers: 3, ..limits(5.0, 2) };
+            let shared = several.executions(&query, &together).expect("fit").expect("enough");
+            let keys: HashSet<String> = shared.iter().map(key).collect();
+            assert_eq!((shared.len(), keys.len()), (alone.len(), alone.len()), "{name}");
+            assert_eq!(keys, alone.iter().map(key).collect());
+            // A limit that one of them meets is a limit of all.
+            let short = Limits { workers: 3, ..limits(5.0, 2) }.with_looks(2);
+            assert!(shared.len() < 4096 || several.executions(&query, &short).expect("fit").is_err(), "{name}");
         }
     }
 }

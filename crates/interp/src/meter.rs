@@ -35,7 +35,7 @@ impl<'p> Meter<'p> {
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.bytes);
         if self.ticks.is_multiple_of(INTERVAL * REPORT) {
             let Stats { states, depth, .. } = self.stats;
-            self.watch.progress(Counters { states, frontier: 0, depth, bytes: self.bytes });
+            self.watch.progress(Counters { states, frontier: 0, depth, bytes: self.bytes, share: None });
         }
         self.limits.exceeded(self.bytes).map_or(Ok(()), Err)
     }

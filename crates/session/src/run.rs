@@ -50,6 +50,7 @@ pub struct Runner {
     /// The engine, if the choice is not free.
     engine: Option<EngineName>,
     explore: Explore,
+    graphs: Graphs,
     symbolic: Symbolic,
     limits: Limits,
     workers: usize,
@@ -108,6 +109,7 @@ impl Runner {
         Self {
             engine,
             explore,
+            graphs: Graphs::default(),
             symbolic,
             limits,
             workers,
@@ -343,7 +345,7 @@ impl Runner {
         match chosen {
             EngineName::Explore => self.cluster.as_deref().map_or(&self.explore, |cluster| cluster),
             EngineName::Symbolic => &self.symbolic,
-            EngineName::Graphs => &Graphs { by_axioms: false, fault: None },
+            EngineName::Graphs => &self.graphs,
             EngineName::Interp => &Interp,
         }
     }

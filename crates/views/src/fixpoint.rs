@@ -182,7 +182,7 @@ impl<'s> Saturation<'s> {
     pub fn look(&self, limits: &Limits, watch: &dyn Watch) -> Option<Stop> {
         let bytes = self.bytes();
         let (states, frontier) = (self.known.len() as u64, self.waiting.len() as u64);
-        watch.progress(Counters { states, frontier, depth: 0, bytes });
+        watch.progress(Counters { states, frontier, depth: 0, bytes, share: None });
         limits.exceeded(bytes)
     }
 

@@ -222,6 +222,7 @@ impl<'a> Ask<'a> {
             frontier: self.stats.clauses,
             depth: self.stats.rounds,
             bytes: self.stats.bytes,
+            share: None,
         };
         self.watch.progress(progress);
     }
