@@ -162,10 +162,12 @@ fn together<'p, G: Goal<W> + Send, M: Consistency<W> + Send + Sync, const W: usi
 ) -> Result<(), Halt> {
     let Some(pool) = &shared.pool else { return Ok(()) };
     let work = || {
-        let mut goal = new();
+        let (mut goal, mut since) = (new(), 0);
         while let Some(level) = pool.take() {
             let mut search = Search::new(&mut goal, level, shared);
+            search.since = since;
             let ended = search.run();
+            since = search.since;
             search.tell();
             if ended.is_err() {
                 pool.close();

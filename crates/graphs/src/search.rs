@@ -142,6 +142,8 @@ pub(crate) struct Search<'a, 'p, G, M, const W: usize> {
     counts: Counts,
     /// Which part of the whole was done since it was last told.
     done: f64,
+    /// Events since the last look at the limits, here or in the search that the same worker did before.
+    pub(crate) since: u64,
     levels: Vec<Level<'p, M, W>>,
     /// Levels that are done, for their memory.
     spare: Vec<Level<'p, M, W>>,
@@ -173,7 +175,7 @@ impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
 
 impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M, W> {
     pub(crate) fn new(goal: &'a mut G, level: Level<'p, M, W>, shared: &'a Shared<'a, Level<'p, M, W>>) -> Self {
-        Self { goal, shared, counts: Counts::default(), done: 0.0, levels: vec![level], spare: Vec::new() }
+        Self { goal, shared, counts: Counts::default(), done: 0.0, since: 0, levels: vec![level], spare: Vec::new() }
     }
 
     /// What is left to do, in parts.
@@ -369,7 +371,12 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         if full {
             return Err(Halt::TooLarge);
         }
-        if self.counts.events.is_multiple_of(INTERVAL) { self.look() } else { Ok(()) }
+        self.since += 1;
+        if self.since < INTERVAL {
+            return Ok(());
+        }
+        self.since = 0;
+        self.look()
     }
 
     /// Finds the reads that are to see a write that comes next: looks at what was added last first, and stops at what was not added in the maximal way.
