@@ -194,10 +194,21 @@ fn executions_are_shared_among_several() {
             let keys: HashSet<String> = shared.iter().map(key).collect();
             assert_eq!((shared.len(), keys.len()), (alone.len(), alone.len()), "{name}");
             assert_eq!(keys, alone.iter().map(key).collect());
-            // A limit that one of them meets is a limit of all.
-            let short = Limits { workers: 3, ..limits(5.0, 2) }.with_looks(2);
-            assert!(shared.len() < 4096 || several.executions(&query, &short).expect("fit").is_err(), "{name}");
         }
+    }
+}
+
+/// A limit that one of several meets is a limit of all.
+#[test]
+fn whoever_stops_stops_all() {
+    let source = "threads { shared x; thread w[7] { fetch_add(x, 1); } }";
+    let program = cyrano_rml::compile(source, "increments", &[]).expect("a program");
+    let model = model("ra");
+    let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
+    let several = Graphs { patience: 1, ..Graphs::default() };
+    for (looks, verdict) in [(3, Verdict::Unknown), (1 << 20, Verdict::Verified)] {
+        let limits = Limits { workers: 2, ..limits(5.0, 2) }.with_looks(looks);
+        assert_eq!(several.count(&query, &limits, &()).0.verdict, verdict);
     }
 }
 

@@ -354,10 +354,13 @@ impl Runner {
     fn choose(&self, usual: &[EngineName], query: &Query<'_>) -> Result<(EngineName, Option<String>), Cause> {
         let related = for_relations(query.program());
         let usual = if query.model().cat().is_some() { &related[..] } else { usual };
-        let candidates = self.engine.as_ref().map_or(usual, std::slice::from_ref);
+        // Serial executions are states, not graphs: whoever wants graphs has them mined as usual.
+        let serial = query.model().cat().is_none() && query.model().reordering().serial;
+        let named = self.engine.as_ref().filter(|engine| !serial || **engine != EngineName::Graphs);
+        let candidates = named.map_or(usual, std::slice::from_ref);
         let mut refused = Vec::new();
         // Execution graphs are judged by the evaluator of models, which is slow; whoever wants them names them.
-        let fits = |chosen: &&EngineName| self.engine.is_some() || **chosen != EngineName::Graphs;
+        let fits = |chosen: &&EngineName| named.is_some() || **chosen != EngineName::Graphs;
         for chosen in candidates.iter().filter(fits) {
             let engine = self.engine(*chosen);
             match engine.supports(query) {
