@@ -330,7 +330,7 @@ impl fmt::Display for Inexact {
             Self::NoGraphs { model } => {
                 write!(
                     f,
-                    "execution graphs are for cat:sc, cat:tso, cat:pso, ra and rc11, and for outcomes under sc, tso and pso; this is about {model}"
+                    "execution graphs are for sc, tso, pso, cat:sc, cat:tso, cat:pso, ra and rc11; this is about {model}"
                 )
             }
             Self::NoMoments { model } => {

@@ -62,7 +62,7 @@ impl<'q> Asked<'q> {
     }
 
     fn note<const W: usize>(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> bool {
-        let mut done = true;
+        let (mut done, mut spins) = (true, true);
         for (thread, runner) in graph.runners.iter().enumerate() {
             self.asserted |= runner.frame().asserted;
             match runner.status() {
@@ -73,9 +73,10 @@ impl<'q> Asked<'q> {
                 _ => {}
             }
             done &= runner.status() == Some(Status::Done);
+            spins &= matches!(runner.status(), Some(Status::Done | Status::Spins));
         }
         self.ended |= done;
-        if done && self.has_flags && self.flags.is_empty() {
+        if spins && self.has_flags && self.flags.is_empty() {
             self.flags.extend(model.flags(graph));
         }
         done

@@ -79,9 +79,9 @@ pub(crate) struct Graph<'p, const W: usize> {
 
 impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
-    pub(crate) fn new(start: &'p Start<'p>, iterations: usize) -> Self {
+    pub(crate) fn new(start: &'p Start<'p>, iterations: usize, idle: bool) -> Self {
         let program = &*start.program;
-        let code: Arc<[Code<'p>]> = program.thread_ids().map(|thread| Code::new(program, thread, iterations)).collect();
+        let code: Arc<[Code<'p>]> = program.thread_ids().map(|thread| Code::new(program, thread, iterations, idle)).collect();
         let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
         Self {

@@ -50,6 +50,8 @@ use views::Views;
 pub struct Graphs {
     /// Whether models are judged by their text, through the evaluator, and not by what is written for each of them here. Much slower.
     pub by_axioms: bool,
+    /// Whether a thread that goes through a loop and changes nothing does not go on ([`thread`]).
+    pub idle_iterations: bool,
     /// After how many events a search is done by several, if there are several to do it.
     pub patience: u64,
     /// A bug that is there on purpose.
@@ -58,7 +60,7 @@ pub struct Graphs {
 
 impl Default for Graphs {
     fn default() -> Self {
-        Self { by_axioms: false, patience: 50_000, fault: None }
+        Self { by_axioms: false, idle_iterations: true, patience: 50_000, fault: None }
     }
 }
 
@@ -129,7 +131,7 @@ impl Run<'_> {
         model: M,
         counts: &mut Counts,
     ) -> Result<(), Halt> {
-        let level = Level::new(Graph::<W>::new(start, self.limits.iterations), model);
+        let level = Level::new(Graph::<W>::new(start, self.limits.iterations, self.graphs.idle_iterations), model);
         let mut shared = Shared {
             limits: self.limits,
             watch: self.watch,

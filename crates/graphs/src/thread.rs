@@ -3,6 +3,12 @@
 //! **Invariant:** the thread is the same whoever drives it: what it does next follows from the values that its reads and choices were given. Where it stood is kept
 //! after each of its events ([`Frame`]), so that a thread that loses its last events goes on from there and need not be run again. Dependencies are not kept,
 //! since no model that this engine takes asks for them.
+//!
+//! **Idle iterations.** A thread that comes again to where a loop begins, with the registers of the last time, and has only read and passed fences since, does not go on:
+//! it [spins](Status::Spins). *Argument.* Take an execution in which it does go on, and take the iteration out of it: the thread does the same afterwards, others see
+//! no difference, and every relation of the models here that could forbid the execution becomes smaller (`po` and `fr` lose events, happens-before loses what the
+//! reads synchronised with, nothing is added). So whatever is observed of executions that end is observed without idle iterations. What only an idle iteration shows,
+//! a race, is there in the execution in which the thread spins as well. A read of a spinning thread can be revisited like any other, and the thread goes on then.
 
 use cyrano_ir::{
     Access, AccessKind, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, Program, Tags, ThreadId,
@@ -17,6 +23,8 @@ pub(crate) enum Status {
     Done,
     /// An `assume` did not hold.
     Blocked,
+    /// It went through a loop and changed nothing.
+    Spins,
     /// It jumped back too often, or ran for too long.
     Stopped,
     /// The `limit` at this instruction does not hold.
@@ -75,36 +83,45 @@ pub(crate) struct Code<'p> {
     counters: Vec<Option<usize>>,
     /// For each beginning of a section, whether it may write.
     updates: Vec<bool>,
+    /// The instructions that are jumped back to.
+    heads: Vec<bool>,
     registers: usize,
+    /// Where the registers are kept as they were when a loop began; behind the counters.
+    kept: usize,
     stride: usize,
     iterations: i128,
 }
 
 impl<'p> Code<'p> {
     /// A thread that may go around loops so often.
-    pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize) -> Self {
+    pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize, idle: bool) -> Self {
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
         let mut counters = vec![None; code.len()];
+        let mut heads = vec![false; code.len()];
         for (at, instr) in code.iter().enumerate() {
-            let back = |to: &InstrId| to.index() <= at;
-            let jumps = match &instr.op {
-                Op::Branch { then_to, else_to, .. } => back(then_to) || back(else_to),
-                Op::Jump(to) => back(to),
-                _ => false,
+            let targets = match &instr.op {
+                Op::Branch { then_to, else_to, .. } => [*then_to, *else_to],
+                Op::Jump(to) => [*to; 2],
+                _ => continue,
             };
-            if jumps {
-                counters[at] = Some(stride);
-                stride += 1;
+            for back in targets.into_iter().filter(|to| to.index() <= at) {
+                heads[back.index()] = idle;
+                if counters[at].is_none() {
+                    counters[at] = Some(stride);
+                    stride += 1;
+                }
             }
         }
+        let kept = stride;
+        stride += if heads.contains(&true) { registers } else { 0 };
         let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
         let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
         let updates = |at: usize| begins(at) && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, registers, stride, iterations }
+        Self { program, thread, counters, updates, heads, registers, kept, stride, iterations }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {
@@ -119,6 +136,8 @@ pub(crate) struct Frame {
     instructions: u32,
     pub(crate) next: Next,
     section: Option<Section>,
+    /// Where a loop began last, if the thread has changed nothing since but its registers.
+    head: Option<InstrId>,
     /// Whether its last read is what went wrong.
     broken: bool,
     /// Whether the write that comes next belongs to the read before it.
@@ -151,6 +170,7 @@ impl Runner {
             instructions: 0,
             next: Next::End(Status::Done),
             section: None,
+            head: None,
             broken: false,
             pending: false,
             asserted: false,
@@ -281,6 +301,9 @@ impl Runner {
 
     fn step(&mut self, code: &Code<'_>) -> Result<Option<Next>, EvalError> {
         let pc = self.frame().pc;
+        if code.heads[pc.index()] && self.is_idle(code, pc) {
+            return Ok(Some(Next::End(Status::Spins)));
+        }
         match code.op(pc) {
             Op::Assign { dst, value } => {
                 let register = dst.register(self.registers(code))?;
@@ -320,6 +343,18 @@ impl Runner {
         }
         self.frame_mut().pc = InstrId(pc.0 + 1);
         Ok(None)
+    }
+
+    /// Whether the thread stands where a loop begins as it did the last time, and has changed nothing since.
+    fn is_idle(&mut self, code: &Code<'_>, head: InstrId) -> bool {
+        let last = std::mem::replace(&mut self.frame_mut().head, Some(head));
+        let (now, kept) = self.registers_mut(code).split_at_mut(code.kept);
+        let now = &now[..code.registers];
+        if last == Some(head) && now == kept {
+            return true;
+        }
+        kept.copy_from_slice(now);
+        false
     }
 
     /// Goes on there, unless the thread has jumped back too often.
@@ -405,7 +440,7 @@ impl Runner {
     /// Its next write is this event.
     pub(crate) fn wrote(&mut self, code: &Code<'_>, event: EventId) {
         self.push(code, event);
-        self.frame_mut().pending = false;
+        (self.frame_mut().pending, self.frame_mut().head) = (false, None);
         self.go_on(code);
     }
 
@@ -425,6 +460,7 @@ impl Runner {
     pub(crate) fn choose(&mut self, code: &Code<'_>, event: EventId, value: i128) {
         let Op::Choose { dst, .. } = code.op(self.frame().pc) else { unreachable!("a thread that is to choose") };
         self.push(code, event);
+        self.frame_mut().head = None;
         match self.set(code, dst, value) {
             Ok(()) => self.go_on(code),
             Err(error) => self.fail(error),

@@ -353,14 +353,15 @@ impl Runner {
     /// The engine for a query, and why it is not the usual one; `Err` if there is none.
     fn choose(&self, usual: &[EngineName], query: &Query<'_>) -> Result<(EngineName, Option<String>), Cause> {
         let related = for_relations(query.program());
-        let usual = if query.model().cat().is_some() { &related[..] } else { usual };
+        let usual = if query.model().cat().is_some() { related } else { usual };
         // Serial executions are states, not graphs: whoever wants graphs has them mined as usual.
         let serial = query.model().cat().is_none() && query.model().reordering().serial;
         let named = self.engine.as_ref().filter(|engine| !serial || **engine != EngineName::Graphs);
         let candidates = named.map_or(usual, std::slice::from_ref);
         let mut refused = Vec::new();
-        // Execution graphs are judged by the evaluator of models, which is slow; whoever wants them names them.
-        let fits = |chosen: &&EngineName| named.is_some() || **chosen != EngineName::Graphs;
+        // Where there is an order of all accesses, executions are states rather than graphs; whoever wants graphs names them.
+        let related = query.model().cat().is_some();
+        let fits = |chosen: &&EngineName| named.is_some() || related || **chosen != EngineName::Graphs;
         for chosen in candidates.iter().filter(fits) {
             let engine = self.engine(*chosen);
             match engine.supports(query) {
@@ -404,15 +405,16 @@ impl Runner {
     }
 }
 
-/// The order of engines under a model about relations: the reference is faster where there are few accesses and no loops, and hopeless elsewhere.
-fn for_relations(program: &Program) -> [EngineName; 3] {
+/// The order of engines under a model about relations. Graphs are for programs that end, where nothing is faster; the reference is faster than a formula where there are
+/// few accesses and no loops, and hopeless elsewhere.
+fn for_relations(program: &Program) -> &'static [EngineName] {
     let ops = || program.threads.iter().flat_map(|thread| thread.code.iter().enumerate());
     let back = ops().any(|(at, instr)| successors(&instr.op, InstrId::new(at)).any(|to| to.index() <= at));
-    let small = !back && ops().filter(|(_, instr)| instr.op.access().is_some()).count() <= FEW_ACCESSES;
-    if small {
-        [EngineName::Interp, EngineName::Symbolic, EngineName::Explore]
-    } else {
-        [EngineName::Symbolic, EngineName::Interp, EngineName::Explore]
+    let small = ops().filter(|(_, instr)| instr.op.access().is_some()).count() <= FEW_ACCESSES;
+    match (back, small) {
+        (true, _) => &[EngineName::Symbolic, EngineName::Interp, EngineName::Explore],
+        (false, true) => &[EngineName::Graphs, EngineName::Interp, EngineName::Symbolic, EngineName::Explore],
+        (false, false) => &[EngineName::Graphs, EngineName::Symbolic, EngineName::Interp, EngineName::Explore],
     }
 }
 
