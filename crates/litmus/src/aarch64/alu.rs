@@ -40,10 +40,11 @@ impl Binary {
     }
 
     fn result(self, a: Value, b: Value, bits: u8) -> (Value, Value) {
-        let b = if self.not { Value::binary(BinOp::BitXor, b, Value::Const(-1)) } else { b };
-        let value = Value::binary(self.op, a, b.clone());
-        let carries = matches!(self.op, BinOp::Add | BinOp::Sub);
-        (b, if carries { Value::wrap(signed(bits), value) } else { value })
+        // A shift to the left may leave the width; flags are about what stays in it.
+        let within = |value: Value| if value.fits(bits) { value } else { Value::wrap(signed(bits), value) };
+        let b = within(if self.not { Value::binary(BinOp::BitXor, b, Value::Const(-1)) } else { b });
+        let value = within(Value::binary(self.op, a, b.clone()));
+        (b, value)
     }
 }
 
