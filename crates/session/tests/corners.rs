@@ -170,6 +170,15 @@ fn arm() {
         ("Always", "uint64_t 0:X2;", "MOV W2,#-1", "0:X2=0xffffffff"),
         ("Always", "uint64_t 0:X2;", "MOV X2,#-1", "0:X2=0xffffffffffffffff"),
         ("Never", "uint64_t 0:X2;", "MOV W2,#-1", "0:X2=-1"),
+        ("Always", "0:X0=65537;", "MOVK W0,#2 ; MOV X1,#-1 ; MOVK X1,#0,LSL #48", "0:X0=65538"),
+        ("Always", "uint64_t 0:X1;", "MOV X1,#-1 ; MOVK X1,#0,LSL #48", "0:X1=0xffffffffffff"),
+        (
+            "Always",
+            "",
+            "MOV W1,#3 ; MOV W2,#5 ; MOV W3,#7 ; MADD W4,W1,W2,W3 ; MSUB W5,W1,W2,W3 ; MNEG W6,W1,W2",
+            "0:X4=22 /\\ 0:X5=-8 /\\ 0:X6=-15 /\\ 0:XZR=0",
+        ),
+        ("Always", "0:SP=x; x=4;", "LDR W0,[SP]", "0:X0=4"),
     ];
     check("AArch64", &rows);
 }
