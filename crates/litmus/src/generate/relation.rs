@@ -296,7 +296,7 @@ mod tests {
             all.extend(Relation::fences(target));
         }
         all.extend(Relation::dependencies(Target::Ppc));
-        assert_eq!(all.len(), 7 + 4 + 12 + 31 * 4 + 20 + 7);
+        assert_eq!(all.len(), 7 + 4 + 2 * 12 + 31 * 4 + 20 + 7);
         for relation in all {
             assert_eq!(Relation::parse(&relation.to_string()), Some(relation), "{relation}");
         }
