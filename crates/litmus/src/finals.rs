@@ -20,6 +20,8 @@ pub(crate) struct Resolved {
     pub(crate) ty: IntType,
     /// Whether the program keeps more bits than the condition sees, or keeps them in another form.
     pub(crate) narrowed: bool,
+    /// The type in which it is shown and compared with numbers, if that is another one: what the initial state declares.
+    pub(crate) declared: Option<IntType>,
 }
 
 impl Resolved {
@@ -28,10 +30,21 @@ impl Resolved {
         if self.narrowed { Expr::unary(UnOp::Wrap(self.ty), var) } else { var }
     }
 
-    /// A constant as a value of this type; `None` if no value of the type can be meant.
-    fn constant(&self, value: i128) -> Option<i128> {
-        let fits = (-(1i128 << (self.ty.bits - 1))..1i128 << self.ty.bits).contains(&value);
-        fits.then(|| self.ty.wrap(value))
+    /// Whether it is this number: both as values of its type, as in herd.
+    fn is(&self, number: i128) -> FinalExpr {
+        let value = match self.view() {
+            Some(ty) => Expr::unary(UnOp::Wrap(ty), Expr::Var(self.var)),
+            None => Expr::Var(self.var),
+        };
+        let ty = self.declared.unwrap_or(self.ty);
+        // What is true or false is no other number.
+        let meant = ty.bits > 1 || (0..=1).contains(&number);
+        if meant { binary(BinOp::Eq, value, Expr::Const(ty.wrap(number))) } else { Expr::Const(0) }
+    }
+
+    /// The part of the value that is shown, if it is not all of it. A wider type than the value has does not change it.
+    fn view(&self) -> Option<IntType> {
+        self.declared.filter(|ty| ty.bits <= self.ty.bits).or(self.narrowed.then_some(self.ty))
     }
 }
 
@@ -75,7 +88,7 @@ pub(crate) fn lower(
             observed.push(Observable { name: resolved.name.clone(), var: resolved.var });
             observed.len() - 1
         });
-        let view = resolved.narrowed.then_some(resolved.ty);
+        let view = resolved.view();
         columns.push(Column { name: resolved.name, at, view, pointer: false });
     }
     Ok(Finals { columns, observed, prop, filter })
@@ -107,7 +120,7 @@ impl Lowering<'_, '_> {
                 };
                 let ty = self.layout.cells[number].ty.unwrap_or(WORD);
                 let (name, var) = (name.text.clone(), FinalVar::Loc(self.layout.id(number)));
-                Ok(Resolved { name, var, ty, narrowed: false })
+                Ok(Resolved { name, var, ty, narrowed: false, declared: None })
             }
         }
     }
@@ -144,7 +157,7 @@ impl Lowering<'_, '_> {
     fn equation(&mut self, left: &Var, right: &Right) -> FinalExpr {
         let left = self.var(left);
         let right = match right {
-            Right::Value(Value::Int(value)) => left.as_ref().and_then(|left| left.constant(*value)).map(Expr::Const),
+            Right::Value(Value::Int(value)) => return left.map_or(Expr::Const(0), |left| left.is(*value)),
             Right::Value(Value::Address(name)) => match self.layout.find(&name.text) {
                 Some(number) => Some(Expr::Const(crate::layout::address(number))),
                 None => {

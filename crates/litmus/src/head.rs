@@ -16,7 +16,8 @@ pub(crate) fn read(source: &str) -> Parse<(Head, usize)> {
     let line = source[start..line_end].trim_end();
     let word_len = line.find(char::is_whitespace).unwrap_or(line.len());
     let (word, name) = (&line[..word_len], line[word_len..].trim());
-    let name = name.split("(*").next().unwrap_or_default().trim();
+    // The name is one word; what stands behind it is a remark.
+    let name = name.split("(*").next().and_then(|name| name.split_whitespace().next()).unwrap_or_default();
     let span = Span::new(start, (start + word_len.max(1)).min(source.len()));
     let arch = arch(word, span)?;
     if name.is_empty() {

@@ -92,6 +92,8 @@ pub fn compile(source: &str) -> Result<Test, Vec<Diagnostic>> {
     }
     let one = |error| vec![error];
     let (head, at) = head::read(source).map_err(one)?;
+    let renamed = if head.arch == Arch::C { c::variables(source) } else { None };
+    let source = renamed.as_deref().unwrap_or(source);
     let mut cursor = Cursor::new(source, at, Mode::Litmus, "initial state").map_err(one)?;
     let inits = init::read(&mut cursor).map_err(one)?;
     cursor.enter("code");

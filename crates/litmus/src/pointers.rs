@@ -38,6 +38,21 @@ fn is_offset(value: &LocalExpr) -> bool {
     }
 }
 
+/// What a selection chooses from, and by which condition: one of the two values, which are multiplied with 1 and 0.
+fn selection(value: &LocalExpr) -> Option<[&LocalExpr; 3]> {
+    fn chosen(value: &LocalExpr) -> Option<(&LocalExpr, &LocalExpr)> {
+        let Expr::Binary(BinOp::Mul, condition, value) = value else { return None };
+        match &**condition {
+            Expr::Unary(UnOp::Wrap(ty), condition) if ty.bits == 1 => Some((condition, value)),
+            _ => None,
+        }
+    }
+    let Expr::Binary(BinOp::Add, left, right) = value else { return None };
+    let ((condition, yes), (other, no)) = (chosen(left)?, chosen(right)?);
+    let opposite = Expr::binary(BinOp::Eq, condition.clone(), Expr::Const(0));
+    (*other == opposite).then_some([condition, yes, no])
+}
+
 /// Marks everything that an address may flow to, starting from what is marked already. Only the locations in `taken` have an
 /// address that is a value.
 pub(crate) fn mark(program: &mut Program, taken: &[LocId]) {
@@ -68,6 +83,9 @@ pub(crate) fn arithmetic(program: &Program) -> Vec<Span> {
 
 fn computes(program: &Program, thread: ThreadId, value: &LocalExpr) -> bool {
     use cyrano_ir::BinOp::{And, Eq, Ne, Or};
+    if let Some(parts) = selection(value) {
+        return parts.into_iter().any(|part| computes(program, thread, part));
+    }
     match value {
         Expr::Const(_) | Expr::Var(_) => false,
         Expr::Unary(UnOp::Neg, inner) => carries(program, thread, inner) || computes(program, thread, inner),

@@ -30,7 +30,7 @@ const ALL: [Entry; 10] = [
     ),
     (
         "imm",
-        "The intermediate model of Podkopaev, Lahav and Vafeiadis (2019): what a compiler from a language to Armv8, Power or RISC-V may count on. Keeps dependencies; plain accesses are relaxed.",
+        "The intermediate model of Podkopaev, Lahav and Vafeiadis (2019): what a compiler from a language to Armv8, Power or RISC-V may count on, with the sequentially consistent accesses of its mechanised form. Keeps dependencies; plain accesses are relaxed.",
         text!("imm.cat"),
     ),
     (

@@ -126,6 +126,9 @@ pub struct GenerateArgs {
 pub enum Language {
     /// herd's format, X86
     X86,
+    /// herd's format, X86_64
+    #[value(name = "x86_64")]
+    X86_64,
     /// herd's format, AArch64
     Aarch64,
     /// herd's format, RISCV

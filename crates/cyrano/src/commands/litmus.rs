@@ -116,7 +116,7 @@ fn expectations(path: &Path) -> Result<Expected, Failure> {
             _ => return Err(bad_line(&file, at, "expected `name verdict`")),
         };
         if accepts(verdict, &LitmusReport::default()).is_none() {
-            let known = "Never, Sometimes, Always, Allowed, Forbidden, Ok, No, Refused or Vacuous";
+            let known = "Never, Sometimes, Always, Allowed, Forbidden, Required, Ok, No, Refused or Vacuous";
             return Err(bad_line(&file, at, &format!("`{verdict}` is not a verdict; expected {known}")));
         }
         expected.insert((name.to_owned(), model), verdict.to_owned());
@@ -135,6 +135,7 @@ fn accepts(verdict: &str, report: &LitmusReport) -> Option<bool> {
         "never" | "sometimes" | "always" => observation.is_some_and(|found| found.eq_ignore_ascii_case(verdict)),
         "allowed" | "allow" => matches!(observation, Some("Sometimes" | "Always")),
         "forbidden" | "forbid" => observation == Some("Never"),
+        "required" | "require" => observation == Some("Always"),
         "ok" => report.holds == Some(true),
         "no" => report.holds == Some(false),
         "refused" => report.refused,

@@ -40,6 +40,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8, Failure> {
 pub fn target(language: Language) -> Target {
     match language {
         Language::X86 => Target::X86,
+        Language::X86_64 => Target::X86_64,
         Language::Aarch64 => Target::AArch64,
         Language::Riscv => Target::Riscv,
         Language::Ppc => Target::Ppc,

@@ -40,10 +40,11 @@ impl Binary {
     }
 
     fn result(self, a: Value, b: Value, bits: u8) -> (Value, Value) {
-        let b = if self.not { Value::binary(BinOp::BitXor, b, Value::Const(-1)) } else { b };
-        let value = Value::binary(self.op, a, b.clone());
-        let carries = matches!(self.op, BinOp::Add | BinOp::Sub);
-        (b, if carries { Value::wrap(signed(bits), value) } else { value })
+        // A shift to the left may leave the width; flags are about what stays in it.
+        let within = |value: Value| if value.fits(bits) { value } else { Value::wrap(signed(bits), value) };
+        let b = within(if self.not { Value::binary(BinOp::BitXor, b, Value::Const(-1)) } else { b });
+        let value = within(Value::binary(self.op, a, b.clone()));
+        (b, value)
     }
 }
 
@@ -72,7 +73,9 @@ pub(super) fn steps(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Option<Vec<Ste
     }
     match name {
         "MOV" | "MOVZ" | "MVN" | "NEG" => moved(name, cell).map(Some),
-        "LSL" | "LSR" | "ASR" | "MUL" => shifted(name, cell).map(Some),
+        "MOVK" => kept(cell).map(Some),
+        "LSL" | "LSR" | "ASR" | "MUL" | "MNEG" => shifted(name, cell).map(Some),
+        "MADD" | "MSUB" => multiplied(name, cell).map(Some),
         "SXTB" | "SXTH" | "SXTW" | "UXTB" | "UXTH" | "UXTW" => extended(name, cell).map(Some),
         "CSEL" | "CSINC" | "CSINV" | "CSNEG" => selected(name, cell).map(Some),
         "CSET" | "CSETM" => {
@@ -126,8 +129,11 @@ fn shifted(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Vec<Step>> {
     cell.expect(",")?;
     let b =
         if cell.arm_is_constant() { Value::Const(cell.arm_constant()?) } else { cell.arm_register_of(bits)?.value() };
-    if name == "MUL" {
-        return Ok(set(dst, Value::wrap(signed(bits), Value::binary(BinOp::Mul, a, b))));
+    if matches!(name, "MUL" | "MNEG") {
+        let product = Value::wrap(signed(bits), Value::binary(BinOp::Mul, a, b));
+        let negative = || Value::binary(BinOp::Sub, Value::Const(0), product.clone());
+        let value = if name == "MUL" { product } else { Value::wrap(signed(bits), negative()) };
+        return Ok(set(dst, value));
     }
     let by = Value::binary(BinOp::BitAnd, b, Value::Const(i128::from(bits) - 1));
     let value = match name {
@@ -136,6 +142,41 @@ fn shifted(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Vec<Step>> {
         _ => Value::binary(BinOp::Shr, a, by),
     };
     Ok(set(dst, Value::wrap(signed(bits), value)))
+}
+
+/// `MOVK W0,#1,LSL #16`: sixteen bits are replaced, the others kept.
+fn kept(cell: &mut Cell<'_, '_>) -> Parse<Vec<Step>> {
+    let dst = cell.arm_register()?;
+    cell.expect(",")?;
+    let constant = cell.arm_constant()?;
+    let by = if cell.eat(",") {
+        if !cell.take().is_some_and(|token| token.text.eq_ignore_ascii_case("LSL")) {
+            return Err(cell.wrong("expected `LSL`", "here"));
+        }
+        cell.arm_constant()?
+    } else {
+        0
+    };
+    if !(0..i128::from(dst.bits)).contains(&by) || by % 16 != 0 || !(0..1 << 16).contains(&constant) {
+        return Err(cell.wrong("expected a constant of 16 bits, shifted by 0, 16, 32 or 48", "in this instruction"));
+    }
+    let others = Value::Const(signed(dst.bits).wrap(!(0xffff << by)));
+    let value = Value::binary(BinOp::BitAnd, dst.value(), others);
+    let new = Value::Const(signed(dst.bits).wrap(constant << by));
+    Ok(set(dst.clone(), Value::binary(BinOp::BitOr, value, new)))
+}
+
+/// `MADD W0,W1,W2,W3`: a product added to a register, or taken from it.
+fn multiplied(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Vec<Step>> {
+    let dst = cell.arm_register()?;
+    let mut next = || {
+        cell.expect(",")?;
+        cell.arm_register_of(dst.bits).map(|operand| operand.value())
+    };
+    let (a, b, c) = (next()?, next()?, next()?);
+    let product = Value::wrap(signed(dst.bits), Value::binary(BinOp::Mul, a, b));
+    let op = if name == "MADD" { BinOp::Add } else { BinOp::Sub };
+    Ok(set(dst.clone(), Value::wrap(signed(dst.bits), Value::binary(op, c, product))))
 }
 
 fn extended(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Vec<Step>> {

@@ -24,14 +24,19 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Vec<Thread>, Vec<Diagnosti
     asm::read(cursor, Arch::AArch64, decode)
 }
 
-/// A register by its name: `X1`, `W1`.
+/// A register by its name: `X1`, `W1`, `SP`.
 pub(crate) fn register(name: &str) -> Option<Register> {
     let upper = name.to_ascii_uppercase();
     let bits = match upper.chars().next()? {
+        _ if upper == "SP" => return Some(Register::new("SP", 64)),
         'X' => 64,
         'W' => 32,
         _ => return None,
     };
+    // The one that is always 0, as a condition may name it.
+    if &upper[1..] == "ZR" {
+        return Some(Register::new("XZR", bits));
+    }
     let number: u8 = upper[1..].parse().ok().filter(|number| *number <= 30)?;
     Some(Register::new(format!("X{number}"), bits))
 }

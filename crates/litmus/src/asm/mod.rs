@@ -7,6 +7,7 @@ pub mod instr;
 mod lower;
 mod points;
 pub(crate) mod sizes;
+mod split;
 pub(crate) mod table;
 
 use cyrano_ir::{Diagnostic, FinalVar, IntType, Thread, ThreadId};
@@ -56,8 +57,20 @@ pub(crate) fn lower(
 ) -> Result<(Vec<Thread>, Finals), Vec<Diagnostic>> {
     crate::few_threads(threads.len(), condition)?;
     let sizes = sizes::declare(arch, inits, layout)?;
-    let registers = register_inits(inits, threads.len(), arch)?;
-    let points = Points::new(threads, &registers, inits, layout);
+    let mut registers = register_inits(inits, threads.len(), arch)?;
+    let mut points = Points::new(threads, &registers, inits, layout);
+    let mut threads = threads.to_vec();
+    let mut changed = false;
+    for (number, (thread, inits)) in threads.iter_mut().zip(&mut registers).enumerate() {
+        if split::adds(thread, &mut |value| !points.value(number, value, layout).is_empty()) {
+            split::split(thread, inits);
+            changed = true;
+        }
+    }
+    let threads = &threads[..];
+    if changed {
+        points = Points::new(threads, &registers, inits, layout);
+    }
     sizes.resolve(threads, &points, layout)?;
     for init in inits {
         if let Var::Loc(name) = &init.var {
@@ -80,7 +93,7 @@ pub(crate) fn lower(
     declare(condition, layout);
     let known = layout.clone();
     let finals = finals::lower(condition, &known, lowered.len(), &mut |at, name| {
-        resolve(at, name, arch, &mut lowered[at.index()])
+        resolve(at, name, (arch, inits), &mut lowered[at.index()])
     })?;
     let finished = lowered.into_iter().enumerate().map(|(number, mut thread)| {
         for register in &mut thread.code.registers {
@@ -164,8 +177,25 @@ fn declare(condition: &Condition, layout: &mut Layout) {
     }
 }
 
+/// The type that the initial state gives a register; `int` if it gives none, as in herd.
+fn declared(thread: ThreadId, register: &Register, (arch, inits): (Arch, &[Init])) -> IntType {
+    let own = |init: &&Init| match &init.var {
+        Var::Reg { thread: at, name } => {
+            *at == thread.index() as i128 && self::register(arch, name).is_ok_and(|known| known.name == register.name)
+        }
+        Var::Loc(_) => false,
+    };
+    let ty = inits.iter().filter(own).find_map(|init| init.ty.as_ref());
+    ty.and_then(|ty| sizes::type_of(ty, arch).ok()).unwrap_or(signed(32))
+}
+
 /// What a name in a condition means in a thread.
-fn resolve(thread: ThreadId, name: &Name, arch: Arch, lowered: &mut lower::Lowered) -> Result<Resolved, Diagnostic> {
+fn resolve(
+    thread: ThreadId,
+    name: &Name,
+    (arch, inits): (Arch, &[Init]),
+    lowered: &mut lower::Lowered,
+) -> Result<Resolved, Diagnostic> {
     let register = register(arch, name)?;
     let width = lowered.widths.get(&register.name).copied().unwrap_or(32);
     let id = lowered.code.register(&register.name);
@@ -176,5 +206,7 @@ fn resolve(thread: ThreadId, name: &Name, arch: Arch, lowered: &mut lower::Lower
         (bits, _) => (signed(bits), false),
     };
     let shown = format!("{}:{}", thread.index(), name.text.trim_start_matches('%'));
-    Ok(Resolved { name: shown, var: FinalVar::Reg(thread, id), ty, narrowed })
+    let declared = declared(thread, &register, (arch, inits));
+    let declared = (declared != ty).then_some(declared);
+    Ok(Resolved { name: shown, var: FinalVar::Reg(thread, id), ty, narrowed, declared })
 }

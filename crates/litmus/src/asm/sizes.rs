@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use cyrano_ir::{Diagnostic, Span};
+use cyrano_ir::{Diagnostic, IntType, Span};
 
 use super::instr::Thread;
 use super::points::Points;
@@ -14,6 +14,12 @@ use crate::layout::Layout;
 /// The width of an address.
 fn word(arch: Arch) -> u8 {
     if arch == Arch::X86 { 32 } else { 64 }
+}
+
+/// The integer type that a type name means.
+pub(crate) fn type_of(ty: &TypeName, arch: Arch) -> Result<IntType, Diagnostic> {
+    let signed = ty.pointers == 0 && !ty.base.starts_with('u') && ty.base != "size_t";
+    bits_of(ty, arch).map(|bits| IntType { bits, signed })
 }
 
 /// What a type name says about a word: its width, or why it cannot be used.

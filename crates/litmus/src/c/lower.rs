@@ -17,6 +17,7 @@ use super::types::{self, Type};
 use crate::ast::Name;
 use crate::code::{Code, Label, var};
 use crate::layout::Layout;
+use crate::pointers;
 
 /// A value and its type.
 #[derive(Clone, Debug)]
@@ -54,6 +55,10 @@ pub(crate) fn lower(
                 errors.push(Diagnostic::new(name.span, message, "another type than before"));
             }
             _ => cell.ty = Some(word),
+        }
+        let ty_of_all = layout.cells[number].ty;
+        for at in layout.extent(number) {
+            layout.cells[at].ty = ty_of_all;
         }
         params.insert(name.text.clone(), (number, *ty));
     }
@@ -123,6 +128,11 @@ impl Lower<'_> {
         {
             return Some(Target { addr: Layout::fixed(*number), ty: seen.unwrap_or(*ty) });
         }
+        if let ExprKind::Binary(BinOp::Add, base, index) = &inner.kind
+            && let Some(target) = self.element(base, index)
+        {
+            return Some(Target { ty: seen.unwrap_or(target.ty), ..target });
+        }
         let value = self.value(inner, None)?;
         // A number may hold an address.
         let ty = match value.ty.target() {
@@ -134,6 +144,19 @@ impl Lower<'_> {
             None => Type::INT,
         };
         Some(Target { addr: self.layout.through(value.expr), ty: seen.unwrap_or(ty) })
+    }
+
+    /// `base[index]`, if the base is a parameter. What is not in its array is nothing that can be accessed.
+    pub(super) fn element(&mut self, base: &ast::Expr, index: &ast::Expr) -> Option<Target> {
+        let ExprKind::Name(name) = &base.kind else { return None };
+        let (number, ty) = self.params.get(name).copied()?;
+        if accesses(index) {
+            let message = "an index that is an access of its own is not supported; use one statement for each";
+            self.wrong(index.loc.span, message, "not supported");
+            return None;
+        }
+        let index = pointers::element(0, self.value(index, None)?.expr, 1);
+        Some(Target { addr: Addr::Indexed { array: self.layout.object(number), index }, ty })
     }
 
     /// What is under casts, and the type of the outermost.
@@ -184,6 +207,13 @@ impl Lower<'_> {
             }
             ExprKind::Name(name) => self.named(name, span),
             ExprKind::Deref(from) => self.load(from, Order::Plain, into),
+            ExprKind::Index(base, index) => {
+                let found = self.element(base, index);
+                if found.is_none() && self.errors.is_empty() {
+                    self.refuse(span, refused(&expr.kind));
+                }
+                Some(self.loaded(found?, Order::Plain, into))
+            }
             ExprKind::Call { callee, args } => match resolve(callee, args, span) {
                 Ok(called) => self.called(called, into, callee),
                 Err(error) => {
@@ -252,10 +282,14 @@ impl Lower<'_> {
 
     pub(super) fn load(&mut self, from: &ast::Expr, order: Order, into: Option<(RegId, Type)>) -> Option<Value> {
         let target = self.target(from)?;
+        Some(self.loaded(target, order, into))
+    }
+
+    fn loaded(&mut self, target: Target, order: Order, into: Option<(RegId, Type)>) -> Value {
         let dst = self.destination(into, target.ty);
         let tags = Self::tags(order, target.ty);
         self.code.push(Op::load(Place::Reg(dst), target.addr).tagged(tags));
-        Some(Value { expr: var(dst), ty: plain(target.ty) })
+        Value { expr: var(dst), ty: plain(target.ty) }
     }
 
     /// The value of a call.
@@ -314,7 +348,7 @@ impl Lower<'_> {
 /// Whether evaluating an expression accesses memory. All calls with a value do.
 fn accesses(expr: &ast::Expr) -> bool {
     match &expr.kind {
-        ExprKind::Deref(_) | ExprKind::Call { .. } => true,
+        ExprKind::Deref(_) | ExprKind::Index(..) | ExprKind::Call { .. } => true,
         ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => accesses(inner),
         ExprKind::Binary(_, left, right) => accesses(left) || accesses(right),
         _ => false,

@@ -20,7 +20,7 @@ use crate::finals::{self, Finals, Resolved};
 use crate::layout::{Layout, constant};
 use lower::Lowered;
 pub use parse::Function;
-pub(crate) use parse::read;
+pub(crate) use parse::{read, variables};
 pub use types::Type;
 
 /// Lowers a test: its threads and its condition. `errors` are the complaints so far.
@@ -56,8 +56,17 @@ pub(crate) fn lower(
         return Err(errors);
     }
     let known = layout.clone();
+    // What is only to be shown need not be there, as in herd.
+    let mut condition = condition.clone();
+    condition.locations.retain(|var| match var {
+        Var::Reg { thread, name } => usize::try_from(*thread)
+            .ok()
+            .and_then(|at| lowered.get(at))
+            .is_none_or(|thread| thread.locals.contains_key(&name.text)),
+        Var::Loc(_) => true,
+    });
     let finals =
-        finals::lower(condition, &known, lowered.len(), &mut |at, name| resolve(at, name, &lowered[at.index()]))?;
+        finals::lower(&condition, &known, lowered.len(), &mut |at, name| resolve(at, name, &lowered[at.index()]))?;
     let finished = lowered.into_iter().enumerate().map(|(number, thread)| thread.code.finish(format!("P{number}")));
     Ok((finished.collect(), finals))
 }
@@ -91,9 +100,8 @@ fn declare(init: &Init, layout: &mut Layout) -> Result<(), Diagnostic> {
         layout.address(name);
     }
     let Var::Loc(name) = &init.var else { return Ok(()) };
-    if init.len.is_some() {
-        let message = format!("initial state: `{}` is an array; arrays are not supported in C", name.text);
-        return Err(Diagnostic::new(name.span, message, "an array"));
+    if let Some(len) = init.len {
+        layout.array(name, len);
     }
     let number = layout.number(name);
     let cell = &mut layout.cells[number];
@@ -112,6 +120,11 @@ fn declare(init: &Init, layout: &mut Layout) -> Result<(), Diagnostic> {
 
 /// Gives a location or variable its initial value.
 fn initialise(init: &Init, layout: &mut Layout, threads: &mut [Lowered]) -> Result<(), Diagnostic> {
+    if let Var::Loc(name) = &init.var {
+        for (at, value) in init.elements.iter().enumerate() {
+            layout.initialise(name, at, value);
+        }
+    }
     let Some(value) = &init.value else { return Ok(()) };
     match &init.var {
         Var::Loc(name) => layout.initialise(name, 0, value),
@@ -140,5 +153,5 @@ fn resolve(thread: ThreadId, name: &Name, lowered: &Lowered) -> Result<Resolved,
         return Err(Diagnostic::new(name.span, message, "not declared in this thread"));
     };
     let shown = format!("{}:{}", thread.index(), name.text);
-    Ok(Resolved { name: shown, var: FinalVar::Reg(thread, *reg), ty: ty.word(), narrowed: false })
+    Ok(Resolved { name: shown, var: FinalVar::Reg(thread, *reg), ty: ty.word(), narrowed: false, declared: None })
 }

@@ -20,6 +20,22 @@ pub struct Function {
     pub body: Stmt,
 }
 
+/// The text with another name for variables that are called `continue`, which is no keyword of herd's; nothing if there are none. A name
+/// of the same length, so that places stay.
+pub(crate) fn variables(source: &str) -> Option<String> {
+    const WORD: &str = "continue";
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let used = |(at, _): &(usize, &str)| {
+        let (before, behind) = (&source[..*at], &source[at + WORD.len()..]);
+        let whole = !before.ends_with(is_name) && !behind.starts_with(is_name);
+        whole && !behind.trim_start().starts_with(';')
+    };
+    let places: Vec<usize> = source.match_indices(WORD).filter(used).map(|(at, _)| at).collect();
+    let mut text = (!places.is_empty()).then(|| source.to_owned())?;
+    places.into_iter().for_each(|at| text.replace_range(at..at + WORD.len(), "continu_"));
+    Some(text)
+}
+
 /// Reads the functions up to the condition. Where a complaint leaves something to read, the functions come out all the same, so that
 /// everything that is not supported is said at once.
 pub(crate) fn read(cursor: &mut Cursor<'_>, source: &str, errors: &mut Vec<Diagnostic>) -> Option<Vec<Function>> {

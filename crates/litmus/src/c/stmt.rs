@@ -5,7 +5,7 @@ use cyrano_ir::{Addr, Expr, Fence, FenceName, Op, Span, Tags, Ty};
 
 use super::calls::{Called, Order, resolve};
 use super::convert::convert;
-use super::lower::Lower;
+use super::lower::{Lower, Target};
 use super::types::{self, Type};
 
 impl Lower<'_> {
@@ -74,6 +74,12 @@ impl Lower<'_> {
             ExprKind::Assign(None, target, value) => match &target.kind {
                 ExprKind::Name(name) => self.assign(name, target.loc.span, value),
                 ExprKind::Deref(to) => self.store(to, value, Order::Plain, span),
+                ExprKind::Index(base, index) if matches!(base.kind, ExprKind::Name(_)) => {
+                    self.code.span = span;
+                    self.sequenced(&[target, value]);
+                    let found = self.element(base, index);
+                    self.stored(found, value, Order::Plain);
+                }
                 _ => {
                     let message = "expected `*x` or a variable before `=`";
                     self.wrong(target.loc.span, message, "cannot be assigned to");
@@ -194,7 +200,12 @@ impl Lower<'_> {
     fn store(&mut self, to: &ast::Expr, value: &ast::Expr, order: Order, span: Span) {
         self.code.span = span;
         self.sequenced(&[to, value]);
-        let Some(target) = self.target(to) else { return };
+        let target = self.target(to);
+        self.stored(target, value, order);
+    }
+
+    fn stored(&mut self, target: Option<Target>, value: &ast::Expr, order: Order) {
+        let Some(target) = target else { return };
         let Some(value) = self.converted(value, target.ty) else { return };
         let tags = Self::tags(order, target.ty);
         self.code.push(Op::store(target.addr, value).tagged(tags));

@@ -18,8 +18,8 @@ pub(super) struct Thread {
 
 /// The thread of these accesses.
 pub(super) fn thread(target: Target, events: &[Event]) -> Result<Thread, String> {
-    if target == Target::X86 {
-        return x86(events);
+    if !target.has_dependencies() {
+        return x86(target, events);
     }
     let mut writer = Writer { target, thread: Thread::default(), next: 0, labels: 0 };
     let mut last = String::new();
@@ -29,8 +29,10 @@ pub(super) fn thread(target: Target, events: &[Event]) -> Result<Thread, String>
     Ok(writer.thread)
 }
 
-fn x86(events: &[Event]) -> Result<Thread, String> {
+/// X86 in Intel's order of operands, X86_64 in AT&T's, as herd has them.
+fn x86(target: Target, events: &[Event]) -> Result<Thread, String> {
     const REGISTERS: [&str; 6] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI"];
+    let long = target == Target::X86_64;
     let (mut thread, mut registers) = (Thread::default(), REGISTERS.iter());
     for event in events {
         thread.lines.extend(match event.link {
@@ -38,17 +40,24 @@ fn x86(events: &[Event]) -> Result<Thread, String> {
             Link::MFence => Some("MFENCE".to_owned()),
             Link::SFence => Some("SFENCE".to_owned()),
             Link::LFence => Some("LFENCE".to_owned()),
-            other => return Err(format!("X86 tests have no `{}`", other.word())),
+            other => return Err(format!("{} tests have no `{}`", target.name(), other.word())),
         });
-        event.note.written(Target::X86, event.dir == Dir::R)?;
+        event.note.written(target, event.dir == Dir::R)?;
         let place = location(event.location);
         if event.dir == Dir::W {
-            thread.lines.push(format!("MOV [{place}],${}", written(event)));
+            let value = written(event);
+            thread.lines.push(if long {
+                format!("movl ${value},({place})")
+            } else {
+                format!("MOV [{place}],${value}")
+            });
             continue;
         }
         let register = registers.next().ok_or("more reads in a thread than registers")?;
-        thread.lines.push(format!("MOV {register},[{place}]"));
-        thread.seen.extend(event.value.map(|value| ((*register).to_owned(), value)));
+        let low = register.to_lowercase();
+        thread.lines.push(if long { format!("movl ({place}),%{low}") } else { format!("MOV {register},[{place}]") });
+        let shown = if long { low.replacen('e', "r", 1) } else { (*register).to_owned() };
+        thread.seen.extend(event.value.map(|value| (shown, value)));
     }
     Ok(thread)
 }

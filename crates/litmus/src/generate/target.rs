@@ -5,6 +5,8 @@
 pub enum Target {
     /// herd's format, X86.
     X86,
+    /// herd's format, X86_64.
+    X86_64,
     /// herd's format, AArch64.
     AArch64,
     /// herd's format, RISCV.
@@ -21,12 +23,14 @@ pub enum Target {
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 7] = [Self::X86, Self::AArch64, Self::Riscv, Self::Ppc, Self::C, Self::Kernel, Self::Rml];
+    pub const ALL: [Self; 8] =
+        [Self::X86, Self::X86_64, Self::AArch64, Self::Riscv, Self::Ppc, Self::C, Self::Kernel, Self::Rml];
 
     /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::X86 => "X86",
+            Self::X86_64 => "X86_64",
             Self::AArch64 => "AArch64",
             Self::Riscv => "RISCV",
             Self::Ppc => "PPC",
@@ -38,7 +42,7 @@ impl Target {
 
     /// Whether a dependency can be written in it.
     pub fn has_dependencies(self) -> bool {
-        self != Self::X86
+        !matches!(self, Self::X86 | Self::X86_64)
     }
 }
 
@@ -124,6 +128,7 @@ const NOTES: [Row; 10] = [
         "P",
         &[
             (Target::X86, "", ""),
+            (Target::X86_64, "", ""),
             (Target::AArch64, "LDR", "STR"),
             (Target::Riscv, "lw", "sw"),
             (Target::Ppc, "lwz", "stw"),

@@ -11,7 +11,7 @@ impl Cycle {
         match target {
             Target::Rml => self.rml(),
             Target::C | Target::Kernel => c::test(self, target),
-            Target::X86 | Target::AArch64 | Target::Riscv | Target::Ppc => self.assembly(target),
+            Target::X86 | Target::X86_64 | Target::AArch64 | Target::Riscv | Target::Ppc => self.assembly(target),
         }
     }
 

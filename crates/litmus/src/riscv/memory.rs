@@ -96,13 +96,27 @@ impl Access {
             _ => None,
         };
         let mem = memory(cell, bits)?;
+        let both = tags.contains(Tags::ACQUIRE | Tags::RELEASE);
         let refuse = |what: &str| {
             let message = format!("a {what} is not supported");
             Err(Diagnostic::new(span, message, "not supported"))
         };
         Ok(match (form, second) {
-            (Form::Load { .. }, _) if tags.contains(Tags::RELEASE) => return refuse("load that releases (`.rl`)"),
-            (Form::Store, _) if tags.contains(Tags::ACQUIRE) => return refuse("store that acquires (`.aq`)"),
+            // Everything before the load comes before it, and it before everything later: so a fence adds nothing else.
+            (Form::Load { signed }, _) if both => {
+                let load = Step::Load { dst: settable(first), mem, signed, tags: Tags::ACQUIRE };
+                vec![Step::Fence("fence.rw.r"), load]
+            }
+            // Likewise.
+            (Form::Store, _) if both => {
+                vec![Step::Store { mem, value: value(first), tags: Tags::RELEASE }, Step::Fence("fence.w.rw")]
+            }
+            (Form::Load { .. }, _) if tags.contains(Tags::RELEASE) => {
+                return refuse("load that releases and does not acquire (`.rl`)");
+            }
+            (Form::Store, _) if tags.contains(Tags::ACQUIRE) => {
+                return refuse("store that acquires and does not release (`.aq`)");
+            }
             (Form::Load { signed }, _) => vec![Step::Load { dst: settable(first), mem, signed, tags }],
             (Form::Store, _) => vec![Step::Store { mem, value: value(first), tags }],
             (Form::Reserve, _) => {

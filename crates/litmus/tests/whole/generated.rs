@@ -5,7 +5,8 @@ use expect_test::{Expect, expect};
 
 use super::accepted;
 
-const TARGETS: [Target; 6] = [Target::X86, Target::AArch64, Target::Riscv, Target::Ppc, Target::C, Target::Kernel];
+const TARGETS: [Target; 7] =
+    [Target::X86, Target::X86_64, Target::AArch64, Target::Riscv, Target::Ppc, Target::C, Target::Kernel];
 
 fn check(target: Target, cycle: &str, expected: &Expect) {
     let text = Cycle::parse(cycle).and_then(|cycle| cycle.text(target)).expect("the cycle makes a test");

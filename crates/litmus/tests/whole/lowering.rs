@@ -81,6 +81,12 @@ fn constants_and_truth_values_have_their_types() {
 }
 
 #[test]
+fn a_name_is_one_word() {
+    let test = accepted("PPC m3 (mThree) (* old *)\n{}\n P0 ;\n li r1,1 ;\nexists (0:r1=1)\n");
+    assert_eq!(test.head.name, "m3");
+}
+
+#[test]
 fn conditions_are_kept_as_written() {
     let test = accepted(
         "X86 a\n{ int 0:EAX=3; x=y; }\n P0 ;\n MOV EBX,[x] ;\nlocations [x;]\n~exists (0:EBX=y /\\\n  (* why *) 0:EAX<>0x3)\n",

@@ -188,6 +188,11 @@ fn arm_arithmetic_branches_and_barriers() {
         "LSR W0,W2,W3",
         "ASR X0,X2,#1",
         "MUL W0,W2,W3",
+        "MNEG W0,W2,W3",
+        "MSUB W0,W2,W3,W7",
+        "MOVK W0,#1,LSL #16",
+        "MOVK W0,#1,LSL #32",
+        "LDR W0,[SP]",
         "UXTW X0,W2",
         "SXTB W0,W2",
         "CMP W0,#1 ; B.EQ L ; L:",
@@ -224,7 +229,7 @@ fn arm_arithmetic_branches_and_barriers() {
             NEG W0,W2                    W0 := wrap_i32((0 - W2))
             ADD W0,W2,#1                 W0 := wrap_i32((W2 + 1))
             ADD X0,X2,W3,SXTW            X0 := wrap_i64((X2 + W3))
-            ADD X0,X2,X3,LSL #2          X0 := wrap_i64((X2 + (X3 << 2)))
+            ADD X0,X2,X3,LSL #2          X0 := wrap_i64((X2 + wrap_i64((X3 << 2))))
             SUB W0,W2,W3                 W0 := wrap_i32((W2 - W3))
             AND W0,W2,#1                 W0 := (W2 & 1)
             ORR W0,W2,W3                 W0 := (W2 | W3)
@@ -234,6 +239,11 @@ fn arm_arithmetic_branches_and_barriers() {
             LSR W0,W2,W3                 W0 := wrap_i32((wrap_u32(W2) >> (W3 & 31)))
             ASR X0,X2,#1                 X0 := wrap_i64((X2 >> 1))
             MUL W0,W2,W3                 W0 := wrap_i32((W2 * W3))
+            MNEG W0,W2,W3                W0 := wrap_i32((0 - wrap_i32((W2 * W3))))
+            MSUB W0,W2,W3,W7             W0 := wrap_i32((W7 - wrap_i32((W2 * W3))))
+            MOVK W0,#1,LSL #16           W0 := ((W0 & 65535) | 65536)
+            MOVK W0,#1,LSL #32           refused: expected a constant of 16 bits, shifted by 0, 16, 32 or 48
+            LDR W0,[SP]                  refused: no register of this address holds one: the initial state gives none of them a location
             UXTW X0,W2                   X0 := wrap_u32(W2)
             SXTB W0,W2                   W0 := wrap_i8(W2)
             CMP W0,#1 ; B.EQ L ; L:      ZF := (W0 == 1); branch ZF then @2 else @2

@@ -126,7 +126,9 @@ impl<'e> Compiler<'e> {
         let mut captured = Locals::new();
         for free in body.names() {
             let known = captured.iter().any(|(known, _)| *known == free);
-            if let Some(value) = self.lookup(&free, locals).filter(|_| !known && !params.contains(&free)) {
+            if !known && !params.contains(&free) {
+                // What is not known here has been complained about; what is defined later is not meant, least of all the function itself.
+                let value = self.lookup(&free, locals).unwrap_or(Value::Unknown);
                 captured.push((free, value));
             }
         }

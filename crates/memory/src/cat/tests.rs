@@ -138,6 +138,7 @@ fn bad_texts_are_told_why() {
         ("let rec a = ~a\nacyclic a", "a recursive definition cannot use itself behind `~`"),
         ("let rec a = po \\ a\nacyclic a", "a recursive definition cannot use itself behind `\\`"),
         ("let rec f(x) = x\nacyclic po", "`f` is a recursive function"),
+        ("let f(x) = f(x)\nacyclic f(po)", "`f` is not defined"),
         ("include \"other.cat\"\nacyclic po", "`other.cat` is not there"),
         ("acyclic classes-loc(W)", "this is a set of orders"),
         ("let f = cross\nacyclic po ; f", "this is a set of orders"),

@@ -39,7 +39,7 @@ const TESTS: [(&str, &str); 24] = [
 /// How a language's full fence starts a relation's name.
 fn full_fence(target: Target) -> &'static str {
     match target {
-        Target::X86 | Target::Rml => "MFence",
+        Target::X86 | Target::X86_64 | Target::Rml => "MFence",
         Target::AArch64 => "DMB.SY",
         Target::Riscv => "Fence.rw.rw",
         Target::Ppc => "Sync",

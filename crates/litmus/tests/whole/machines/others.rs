@@ -70,6 +70,9 @@ fn riscv() {
         "nop",
         "lw.rl x5,0(x6)",
         "sw.aq x5,0(x6)",
+        "lw.aq.rl x5,0(x6)",
+        "sw.aqrl x5,0(x6)",
+        "andi x28,x29,4 ; add x6,x6,x28 ; lw x5,0(x6)",
         "lw x5,0(x32)",
         "lr x5,0(x6)",
         "ld x5,0(x6)",
@@ -137,8 +140,11 @@ fn riscv() {
             bnez x5,L ; L:               branch (x5 != 0) then @1 else @1
             j L ; L:                     jump @1
             nop                          nothing
-            lw.rl x5,0(x6)               refused: a load that releases (`.rl`) is not supported
-            sw.aq x5,0(x6)               refused: a store that acquires (`.aq`) is not supported
+            lw.rl x5,0(x6)               refused: a load that releases and does not acquire (`.rl`) is not supported
+            sw.aq x5,0(x6)               refused: a store that acquires and does not release (`.aq`) is not supported
+            lw.aq.rl x5,0(x6)            fence fence.rw.r; x5 := load x {acquire}
+            sw.aqrl x5,0(x6)             store x, wrap_i32(x5) {release}; fence fence.w.rw
+            andi x28,x29,4 ; add x6,x6,x28 ; lw x5,0(x6) x28 := (x29 & 4); x6 := wrap_i64(("x6'1" | (x28 & 0))); x5 := load memory[target(x6)]
             lw x5,0(x32)                 refused: there is no register `x32`
             lr x5,0(x6)                  refused: there is no instruction `lr`, or it is not supported
             ld x5,0(x6)                  x5 := load x
