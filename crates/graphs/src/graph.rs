@@ -112,7 +112,7 @@ impl<'p> Graph<'p> {
     pub(crate) fn fence(&mut self, thread: ThreadId, fence: Fence) {
         self.runners[thread.index()].fenced();
         let loc = if let Fence::Named { at, .. } = fence { at } else { None };
-        self.push(Event { thread, kind: Kind::Fence(fence), loc, value: 0, tags: fence_tags(fence), rmw: false });
+        self.push(Event { thread, kind: Kind::Fence(fence), loc, value: 0, tags: fence.tags(), rmw: false });
     }
 
     /// Adds the next choice of a thread.
@@ -299,15 +299,4 @@ impl<'p> Graph<'p> {
         let choices = self.threads.iter().map(chosen).collect();
         Execution { order, choices, relations: Some(Box::new(relations)) }
     }
-}
-
-/// What the name of a fence of C11 says about it, as of an access.
-fn fence_tags(fence: Fence) -> Tags {
-    let Fence::Named { name, .. } = fence else { return Tags::default() };
-    let Some(order) = name.name().strip_prefix("thread_fence.") else { return Tags::default() };
-    Tags::ATOMIC
-        | match order {
-            "acq_rel" => Tags::ACQUIRE | Tags::RELEASE,
-            order => Tags::from_name(order).unwrap_or_default(),
-        }
 }

@@ -124,7 +124,7 @@ impl<'a> Events<'a> {
             guard: fence.guard,
             address: at.map(|at| Address::fixed(at.0)).unwrap_or_default(),
             event: None,
-            tags: tags_of(fence.fence),
+            tags: fence.fence.tags(),
             failed: None,
             rmw: FALSE,
         });
@@ -324,17 +324,6 @@ fn node(part: usize) -> Node {
 /// Whether two guards exclude one another, as far as the gates show it.
 pub(super) fn exclusive(gates: &Gates, a: Lit, b: Lit) -> bool {
     gates.implies(a, !b) || gates.implies(b, !a)
-}
-
-/// What the name of a fence of C11 says about it, as of an access.
-fn tags_of(fence: Fence) -> Tags {
-    let Fence::Named { name, .. } = fence else { return Tags::default() };
-    let Some(order) = name.name().strip_prefix("thread_fence.") else { return Tags::default() };
-    Tags::ATOMIC
-        | match order {
-            "acq_rel" => Tags::ACQUIRE | Tags::RELEASE,
-            order => Tags::from_name(order).unwrap_or_default(),
-        }
 }
 
 /// What a model is told of an access: one that knows races is told what synchronises.
