@@ -1,10 +1,13 @@
 //! Models about relations: the symbolic engine against the reference, on the library, on generated cycles and on random programs with tags, fences and
 //! exclusive accesses.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use cyrano_conformance::generate::program;
 use cyrano_conformance::pinned;
+use cyrano_conformance::related::count::Table;
+use cyrano_conformance::related::features::FEATURES;
+use cyrano_conformance::related::related;
 use cyrano_conformance::relations::{attire, engines_agree};
 use cyrano_conformance::{compare, corpus, limits};
 use cyrano_engine::{Engine, Query, Question, Verdict};
@@ -16,7 +19,7 @@ use proptest::test_runner::TestError;
 
 #[test]
 fn engines_agree_on_random_programs() {
-    let cases = if pinned::long() { 20_000 } else { 400 };
+    let cases = if pinned::long() { 20_000 } else { 200 };
     let models = cyrano_memory::relational();
     let compared = Cell::new(0);
     let random = (program(), attire(), 0..models.len());
@@ -37,6 +40,33 @@ fn engines_agree_on_random_programs() {
     }
     println!("{cases} programs, {} questions", compared.get());
     assert!(compared.get() >= cases as usize / 3, "only {} questions were answered by both", compared.get());
+}
+
+/// Programs in the words of each model's machine or language, almost all of which both engines take.
+#[test]
+fn engines_agree_on_programs_of_machines() {
+    let cases = if pinned::long() { 22_000 } else { 300 };
+    let table = RefCell::new(Table::new());
+    let models = table.borrow().models().to_vec();
+    let result = pinned::runner(cases, file!()).run(&related(9, models.len()), |random| {
+        let program = random.program(&models[random.model]);
+        let added = table.borrow_mut().add(&program, random.model, &|| limits(2.0, 3));
+        added.map_err(|disagreement| TestCaseError::fail(disagreement.to_string()))
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, random)) => panic!("{reason}\n{}", random.text(&models[random.model])),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    let table = table.into_inner();
+    println!("{table}");
+    for (model, row) in models.iter().zip(table.rows()) {
+        assert!(10 * row.compared >= 9 * row.programs, "{}: only {} of {}", model.name, row.compared, row.programs);
+    }
+    for (at, feature) in FEATURES.iter().enumerate() {
+        let with = table.rows().iter().map(|row| row.features[at]).sum::<usize>();
+        assert!(with >= cases as usize / 100, "only {with} programs with {feature}");
+    }
 }
 
 /// Compares under all models.
