@@ -5,7 +5,7 @@
 
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Verdict};
 use cyrano_interp::Interp;
-use cyrano_ir::{AccessKind, Change, Fence, Op, Place, Program, RegId, Tags};
+use cyrano_ir::{AccessKind, Change, Fence, Op, Place, Program, Property, RegId, Tags};
 use cyrano_memory::Model;
 use cyrano_symbolic::Symbolic;
 use proptest::prelude::*;
@@ -37,9 +37,9 @@ pub fn compare(program: &Program, model: &Model, limits: &dyn Fn() -> Limits) ->
     compare_with(&Symbolic::default(), program, model, limits)
 }
 
-/// The same for a symbolic engine with other switches.
+/// The same for a symbolic engine with other switches, or with bugs.
 pub fn compare_with(
-    symbolic: &Symbolic,
+    symbolic: &dyn Engine,
     program: &Program,
     model: &Model,
     limits: &dyn Fn() -> Limits,
@@ -59,8 +59,7 @@ pub fn compare_with(
         return Err(wrong(format!("flags {:?}, symbolic has {:?}", slow.flags, fast.flags)));
     }
     let mut checks = 0;
-    for check in &program.checks {
-        let property = &check.property;
+    for property in program.checks.iter().map(|check| &check.property).chain([&Property::Races]) {
         let Ok((slow, fast)) = both(symbolic, program, model, Question::Holds(property), limits) else { continue };
         if slow.verdict != fast.verdict {
             let (slow, fast) = (slow.verdict.name(), fast.verdict.name());
@@ -77,7 +76,7 @@ pub fn compare_with(
 
 /// What both engines say, if both are certain; else why not.
 fn both(
-    symbolic: &Symbolic,
+    symbolic: &dyn Engine,
     program: &Program,
     model: &Model,
     question: Question<'_>,

@@ -6,8 +6,8 @@
 mod circles;
 
 use cyrano_engine::{Inexact, Refusal};
-use cyrano_ir::{Addr, Instr, IntType, LocalExpr, Op, Program, Tags, UnOp};
-use cyrano_memory::cat::{Base, Cat, Node};
+use cyrano_ir::{Op, Program, Tags};
+use cyrano_memory::cat::Cat;
 use cyrano_memory::{Model, named};
 
 use crate::formula::relational::objection;
@@ -33,10 +33,6 @@ pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<()
     if !has_causes(model) && circles::has_circles(program, cat.plan().is_coherent()) {
         return refuse("values that may come out of thin air");
     }
-    let direct = |node: &Node| matches!(node, Node::Base(Base::DirectAddress | Base::DirectData));
-    if cat.plan().nodes.iter().any(direct) && program.threads.iter().any(|thread| thread.code.iter().any(selects)) {
-        return refuse("a selection of one of two values");
-    }
     match objection(cat.plan()) {
         Some(what) => refuse(what),
         None => Ok(()),
@@ -49,17 +45,4 @@ const CAUSAL: [&str; 9] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11", "imm", 
 
 fn has_causes(model: &Model) -> bool {
     CAUSAL.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
-}
-
-/// Whether a condition selects a value, so that not all that a value is computed from goes into it directly.
-fn selects(instr: &Instr) -> bool {
-    let selects = |expr: &LocalExpr| expr.applies(UnOp::Wrap(IntType { bits: 1, signed: false }));
-    match &instr.op {
-        Op::Assign { value, .. } => selects(value),
-        Op::Access(access) => {
-            let index = if let Addr::Indexed { index, .. } = &access.addr { Some(index) } else { None };
-            index.into_iter().chain(access.operands()).any(selects)
-        }
-        _ => false,
-    }
 }

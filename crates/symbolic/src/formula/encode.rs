@@ -170,8 +170,11 @@ impl<'a> Problem<'a> {
         let set = relational::Setting { program: self.program, run: &run, words, asked: &asked };
         let (mut found, graph) = relational::encode(&set, cat, &mut gates);
         let finals = std::mem::take(&mut found.finals);
+        let about_races = matches!(self.question, Question::Holds(Property::Races));
+        let raced = about_races.then(|| gates.any(found.races.iter().map(|(.., lit)| *lit)));
         let encoding = self.finish(gates, graph, run, Vec::new(), Vec::new(), FALSE, &finals);
-        Encoding { relational: Some(Box::new(found)), ..encoding }
+        let target = raced.unwrap_or(encoding.target);
+        Encoding { relational: Some(Box::new(found)), target, ..encoding }
     }
 
     /// The exchanges of threads that every computation commutes with.

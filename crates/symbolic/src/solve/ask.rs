@@ -24,6 +24,7 @@ use crate::formula::lit::Lit;
 use crate::solve::decode::{Decoded, decode};
 use crate::solve::histories::{self, Histories};
 use crate::solve::lasso::lasso;
+use crate::solve::relations::race;
 use crate::solve::session::Chosen;
 use crate::solve::solver::{Batsat, Found, OrderEncoding, Solver, SolverStats};
 use crate::{Symbolic, SymbolicStats};
@@ -377,6 +378,7 @@ impl<'a> Ask<'a> {
         let violation = match self.query.question() {
             Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. }) => None,
             Question::Holds(Property::Final { .. }) => Some(Violation::FinalState),
+            Question::Holds(Property::Races) => Some(race(encoding, &decoded.numbers, &value)?),
             _ if value(encoding.wrong) => Some(decoded.violation.clone()?),
             _ if value(encoding.deadlock) => Some(match lasso(encoding, &mut decoded.execution, &value) {
                 Some(lasso) => Violation::Lasso(lasso),

@@ -12,6 +12,7 @@ use cyrano_memory::cat::Plan;
 use rustc_hash::FxHashMap;
 
 use super::Setting;
+use super::faults::Fault;
 use crate::execute::event::{Address, Event, Placed};
 use crate::execute::value::Value;
 use crate::formula::gates::Gates;
@@ -210,6 +211,7 @@ impl<'a> Events<'a> {
                     self.co.push((first, second, same));
                     continue;
                 }
+                let before = if Fault::OrderThreads.is_on() { TRUE } else { before };
                 let (forth, back) = (gates.and(same, before), gates.and(same, !before));
                 self.co.extend([(first, second, forth), (second, first, back)]);
             }
@@ -223,13 +225,15 @@ impl<'a> Events<'a> {
             for write in (0..self.parts.len()).filter(|part| self.parts[*part].act == Act::Write) {
                 let own = self.parts[write].thread == self.parts[read].thread;
                 let out_of_reach = self.coherent && own && write > read
-                    || hidden.is_some_and(|hidden| (own || self.parts[write].thread.is_none()) && write < hidden);
+                    || hidden.is_some_and(|hidden| (own || self.parts[write].thread.is_none() || Fault::HideAll.is_on()) && write < hidden);
                 if !out_of_reach && let Some(lit) = self.sees(gates, write, read) {
                     self.rf.push((write, read, lit));
                     seen.push(lit);
                 }
             }
-            gates.clause(&seen);
+            if !Fault::SeeNothing.is_on() {
+                gates.clause(&seen);
+            }
             for (at, one) in seen.iter().enumerate().skip(1) {
                 seen[at + 1..].iter().for_each(|other| gates.clause(&[!*one, !*other]));
             }
@@ -302,7 +306,9 @@ impl<'a> Events<'a> {
                 }
                 for (other, there) in writes.iter().filter(|(other, _)| other != write) {
                     let earlier = co.get(&(*other, *write)).copied().unwrap_or(FALSE);
-                    gates.clause(&[!lit, !self.parts[*other].guard, !*there, earlier]);
+                    if !Fault::AnyLast.is_on() {
+                        gates.clause(&[!lit, !self.parts[*other].guard, !*there, earlier]);
+                    }
                 }
             }
             gates.clause(&last);
