@@ -146,7 +146,11 @@ fn twin_programs(count: usize, seed: u8) -> anyhow::Result<()> {
         eprintln!("{} of {}", done.get(), (usize::from(batch) + 1) * 1000);
         if done.get() >= count {
             let made = (usize::from(batch) + 1) * 1000;
-            println!("{made} programs, {} of them compared under all twins, {} questions: they agree", done.get(), questions.get());
+            println!(
+                "{made} programs, {} of them compared under all twins, {} questions: they agree",
+                done.get(),
+                questions.get()
+            );
             return Ok(());
         }
     }

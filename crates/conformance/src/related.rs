@@ -23,6 +23,8 @@ pub enum Step {
     Load(u8, Place, u8),
     /// A store.
     Store(Place, Value, u8),
+    /// A load, and an access that depends on it: by its value, by its address, by a branch, by a branch and a fence.
+    Chain(u8, Place, u8, Depends, Place, Value),
     /// An exchange, an addition or a compare-and-swap.
     Update(u8, Place, Change, u8),
     /// A load-exclusive and a store-exclusive, or an atomic section where a model has no such pairs.
@@ -41,6 +43,8 @@ pub enum Step {
     If(u8, i128, Vec<Step>, Vec<Step>),
     /// So many rounds; left before if a register has a value.
     Rounds(i128, Option<(u8, i128)>, Vec<Step>),
+    /// A loop without an end but a register's value: loads into the register until it is not this, with a fence or not.
+    Spin(u8, Place, i128, u8, Option<u8>),
     /// `choose r in 0, 1`
     Choose(u8),
     /// `assume r != c`
@@ -58,6 +62,19 @@ pub enum Place {
     Element(u8),
     /// One of `x`, `y`, `z` always, and yet its address depends on a register.
     Through(u8, u8),
+}
+
+/// How the second access of a chain depends on the first; it is a load or, if it is told, a store.
+#[derive(Clone, Copy, Debug)]
+pub enum Depends {
+    /// The value of a store.
+    Data,
+    /// The address.
+    Address(bool),
+    /// A branch, both ways of which lead to it.
+    Control(bool),
+    /// The same with a fence in between.
+    Fenced(bool, u8),
 }
 
 /// A value.
@@ -115,6 +132,15 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
+fn depends() -> impl Strategy<Value = Depends> {
+    prop_oneof![
+        2 => Just(Depends::Data),
+        2 => any::<bool>().prop_map(Depends::Address),
+        3 => any::<bool>().prop_map(Depends::Control),
+        1 => (any::<bool>(), any::<u8>()).prop_map(|(stores, fence)| Depends::Fenced(stores, fence)),
+    ]
+}
+
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         2 => value().prop_map(Change::Set),
@@ -139,6 +165,8 @@ fn step() -> BoxedStrategy<Step> {
     let leave = prop::option::weighted(0.5, (reg(), 0..2i128));
     prop_oneof![
         16 => simple(),
+        6 => (reg(), place(), any::<u8>(), depends(), place(), value())
+            .prop_map(|(r, x, t, d, y, e)| Step::Chain(r, x, t, d, y, e)),
         2 => (reg(), place(), value(), any::<u8>()).prop_map(|(r, x, e, t)| Step::Pair(r, x, e, t)),
         1 => (reg(), place(), prop::option::of(0..2i128), value(), any::<u8>())
             .prop_map(|(r, x, c, e, t)| Step::Section(r, x, c, e, t)),
@@ -161,12 +189,28 @@ pub fn related(most: usize, models: usize) -> impl Strategy<Value = Related> {
     all.prop_filter("small enough to enumerate", move |random| (2..=most).contains(&random.accesses()))
 }
 
+/// The same programs with a loop in the first thread and perhaps in the second that waits for a value, without a bound.
+pub fn spinning(most: usize, models: usize) -> impl Strategy<Value = Related> {
+    let spin = || {
+        let parts = (reg(), place(), 0..2i128, any::<u8>(), prop::option::of(any::<u8>()));
+        parts.prop_map(|(r, x, c, t, f)| Step::Spin(r, x, c, t, f))
+    };
+    let all = (related(most, models), spin(), prop::option::of(spin()), any::<u8>());
+    all.prop_map(|(mut random, first, second, at)| {
+        for (thread, spin) in random.threads.iter_mut().zip([Some(first), second]) {
+            let at = usize::from(at) % (thread.len() + 1);
+            spin.into_iter().for_each(|spin| thread.insert(at, spin));
+        }
+        random
+    })
+}
+
 impl Step {
     fn accesses(&self) -> usize {
         let sum = |steps: &[Self]| steps.iter().map(Self::accesses).sum::<usize>();
         match self {
-            Self::Load(..) | Self::Store(..) => 1,
-            Self::Update(..) | Self::Pair(..) | Self::Section(..) => 2,
+            Self::Load(..) | Self::Store(..) | Self::Spin(..) => 1,
+            Self::Chain(..) | Self::Update(..) | Self::Pair(..) | Self::Section(..) => 2,
             Self::Rcu(all) => sum(all),
             Self::If(_, _, a, b) => sum(a).max(sum(b)),
             Self::Rounds(times, _, all) => usize::try_from(*times).unwrap_or(0) * sum(all),
@@ -234,6 +278,7 @@ impl Code<'_> {
             Step::Store(x, e, tags) => {
                 self.push(format!("store {}, {}{}", place_text(*x), value_text(*e), self.words.store(*tags)));
             }
+            Step::Chain(r, x, tags, depends, y, e) => self.chain(*r, *x, *tags, *depends, *y, *e),
             Step::Update(r, x, change, tags) => self.update(*r, *x, *change, *tags),
             Step::Pair(r, x, e, tags) if self.words.exclusive => {
                 let status = tags % 3 > 0;
@@ -267,9 +312,32 @@ impl Code<'_> {
             }
             Step::If(r, c, then, other) => self.branch(&format!("(r{r} == {c})"), then, other),
             Step::Rounds(times, leave, body) => self.rounds(*times, *leave, body),
+            Step::Spin(r, x, c, tags, fence) => self.spin(*r, steady(*x, *r), *c, *tags, *fence),
             Step::Choose(r) => self.push(format!("r{r} := choose 0, 1")),
             Step::Assume(r, c) => self.push(format!("assume (r{r} != {c})")),
             Step::Assert(r, c) => self.push(format!("assert (r{r} != {c})")),
+        }
+    }
+
+    fn chain(&mut self, r: u8, x: Place, tags: u8, depends: Depends, y: Place, e: Value) {
+        self.step(&Step::Load(r, x, tags));
+        let (stores, y, e) = match depends {
+            Depends::Data => (true, y, if let Value::Const(c) = e { Value::Same(r, c) } else { Value::Reg(r) }),
+            Depends::Address(stores) => {
+                (stores, if let Place::Named(y @ 0..=1) = y { Place::Through(y, r) } else { y }, e)
+            }
+            Depends::Control(stores) | Depends::Fenced(stores, _) => {
+                let next = self.lines.len() + 1;
+                self.push(format!("branch (r{r} == 1) then @{next} else @{next}"));
+                (stores, y, e)
+            }
+        };
+        if let Depends::Fenced(_, fence) = depends {
+            self.step(&Step::Fence(fence));
+        }
+        match stores {
+            true => self.step(&Step::Store(y, e, tags / 16)),
+            false => self.step(&Step::Load((r + 1) % 3, y, tags / 16)),
         }
     }
 
@@ -321,6 +389,16 @@ impl Code<'_> {
         }
         let at = self.lines.len();
         self.push(format!("branch (i < {times}) then @{head} else @{}", at + 1));
+    }
+}
+
+impl Code<'_> {
+    fn spin(&mut self, r: u8, x: Place, c: i128, tags: u8, fence: Option<u8>) {
+        let head = self.lines.len();
+        self.step(&Step::Load(r, x, tags));
+        fence.into_iter().for_each(|fence| self.step(&Step::Fence(fence)));
+        let next = self.lines.len() + 1;
+        self.push(format!("branch (r{r} == {c}) then @{head} else @{next}"));
     }
 }
 

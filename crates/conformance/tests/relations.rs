@@ -7,7 +7,7 @@ use cyrano_conformance::generate::program;
 use cyrano_conformance::pinned;
 use cyrano_conformance::related::count::Table;
 use cyrano_conformance::related::features::FEATURES;
-use cyrano_conformance::related::related;
+use cyrano_conformance::related::{related, spinning};
 use cyrano_conformance::relations::{attire, engines_agree};
 use cyrano_conformance::{compare, corpus, limits};
 use cyrano_engine::{Engine, Query, Question, Verdict};
@@ -185,8 +185,43 @@ fn races_are_found_beside_endless_loops() {
     assert_eq!(races.verdict, Verdict::Violated);
     let execution = races.execution.expect("an execution");
     cyrano_interp::confirm(&program, &model, &Property::Races, races.violation.as_ref(), &execution).expect("a race");
-    let never = program.checks.iter().map(|check| &check.property).find(|property| matches!(property, Property::Final { .. }));
+    let never =
+        program.checks.iter().map(|check| &check.property).find(|property| matches!(property, Property::Final { .. }));
     let answer = ask(never.expect("a condition"));
     assert_eq!(answer.verdict, Verdict::Unknown);
     assert_eq!(answer.flags.into_iter().collect::<Vec<_>>(), ["data-race"]);
+}
+
+/// Loops that wait: without idle iterations the symbolic engine gives all outcomes, which are those of a few iterations.
+#[test]
+fn waiting_loops_lose_no_outcomes() {
+    let cases = if pinned::long() { 5_000 } else { 150 };
+    let models: Vec<_> = cyrano_memory::relational();
+    let compared = Cell::new(0);
+    let result = pinned::runner(cases, file!()).run(&spinning(6, models.len()), |random| {
+        let model = &models[random.model];
+        let program = random.program(model);
+        let query = Query::new(&program, model, Question::Outcomes).expect("a question");
+        let symbolic = Symbolic { iterations: 2, ..Symbolic::default() };
+        let few = cyrano_interp::Interp.ask(query, &limits(2.0, 2), &());
+        if symbolic.supports(&query).is_err() || few.verdict == Verdict::Unknown {
+            return Ok(());
+        }
+        let all = symbolic.ask(query, &limits(2.0, 2), &());
+        if all.verdict == Verdict::Unknown {
+            return Ok(());
+        }
+        prop_assert_eq!(&all.outcomes, &few.outcomes, "{}", model.name);
+        if all.verdict == Verdict::Verified {
+            compared.set(compared.get() + 1);
+        }
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, random)) => panic!("{reason}\n{}", random.text(&models[random.model])),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    println!("{cases} programs, {} with all outcomes", compared.get());
+    assert!(compared.get() >= cases as usize / 2, "only {} have all outcomes", compared.get());
 }

@@ -4,6 +4,7 @@
 //! ([`crate::formula::relational`]).
 
 mod circles;
+mod fewer;
 
 use cyrano_engine::{Inexact, Refusal};
 use cyrano_ir::{Op, Program, Tags};
@@ -11,6 +12,11 @@ use cyrano_memory::cat::Cat;
 use cyrano_memory::{Model, named};
 
 use crate::formula::relational::objection;
+
+/// Whether executions without idle iterations are enough: always where all accesses are in one order.
+pub(crate) fn may_idle(model: &Model) -> bool {
+    model.cat().is_none_or(|cat| fewer::may_lack_reads(cat.plan()))
+}
 
 /// Refuses what the formula would not say exactly.
 pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<(), Refusal> {

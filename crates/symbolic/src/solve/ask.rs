@@ -21,6 +21,7 @@ use crate::execute::event::LoopKey;
 use crate::formula::encode::{Encoding, Problem};
 use crate::formula::gates::Formula;
 use crate::formula::lit::Lit;
+use crate::related::may_idle;
 use crate::solve::decode::{Decoded, decode};
 use crate::solve::histories::{self, Histories};
 use crate::solve::lasso::lasso;
@@ -119,7 +120,7 @@ impl<'a> Ask<'a> {
         if self.engine.ranges {
             answer.reductions.push("ranges");
         }
-        if self.engine.idle_iterations && self.query.model().cat().is_none() {
+        if self.engine.idle_iterations && may_idle(self.query.model()) {
             answer.reductions.push("idle-iterations");
         }
         if self.engine.covered_histories && self.criterion().is_some() {

@@ -96,7 +96,8 @@ impl Events<'_> {
                         if !a.address.meets(&b.address) {
                             continue;
                         }
-                        let own = Fault::AlwaysThere.is_on() || first == second || a.event.is_some() && a.event == b.event;
+                        let own =
+                            Fault::AlwaysThere.is_on() || first == second || a.event.is_some() && a.event == b.event;
                         let lit = if own { TRUE } else { same_address(gates, &a.address, &b.address) };
                         pairs.push((first, second, lit));
                         if first != second {

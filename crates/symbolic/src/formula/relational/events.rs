@@ -225,7 +225,9 @@ impl<'a> Events<'a> {
             for write in (0..self.parts.len()).filter(|part| self.parts[*part].act == Act::Write) {
                 let own = self.parts[write].thread == self.parts[read].thread;
                 let out_of_reach = self.coherent && own && write > read
-                    || hidden.is_some_and(|hidden| (own || self.parts[write].thread.is_none() || Fault::HideAll.is_on()) && write < hidden);
+                    || hidden.is_some_and(|hidden| {
+                        (own || self.parts[write].thread.is_none() || Fault::HideAll.is_on()) && write < hidden
+                    });
                 if !out_of_reach && let Some(lit) = self.sees(gates, write, read) {
                     self.rf.push((write, read, lit));
                     seen.push(lit);
