@@ -79,13 +79,13 @@ impl Words {
 
     /// The tags of a compare-and-swap that fails: those of a load.
     pub(super) fn failed(&self, pick: u8) -> String {
-        if pick % 2 == 0 { String::new() } else { format!(" else {{{}}}", of(&self.loads, pick / 2)) }
+        if pick.is_multiple_of(2) { String::new() } else { format!(" else {{{}}}", of(&self.loads, pick / 2)) }
     }
 
     /// The tags of an exclusive pair, whose store tells its status or not.
     pub(super) fn pair(&self, pick: u8, status: bool) -> (String, String) {
         let load = of(&self.loads, pick % 16).without(Tags::ACQUIRE_PC) | Tags::EXCLUSIVE;
-        let status = if status && pick % 5 == 0 { Tags::SUCCESS } else { Tags::default() };
+        let status = if status && pick.is_multiple_of(5) { Tags::SUCCESS } else { Tags::default() };
         (shown(load), shown(of(&self.stores, pick / 16) | Tags::EXCLUSIVE | status))
     }
 
