@@ -8,6 +8,8 @@
 //! disagreement, shrunk, into `library/litmus/` or, where the native language has no words for it, into this crate's `programs/`;
 //! both are part of the corpus from then on. `random-c 2000` does the same with C programs ([`random_c`]) and all three engines, `units 2000` with programs of
 //! sections and operations under all models and a random one each ([`models`]); both print the first disagreement, shrunk.
+//! `related 20000` compares reference and symbolic engine under models about relations until that many programs were compared, and prints how many under which model
+//! and with what in them ([`related`]); `twins 20000` does so with models that are written down twice ([`mod@twins`]).
 //! `termination 2000` compares the explorer with brute force on programs that may not end ([`mod@termination`]).
 
 pub mod certified;
@@ -18,6 +20,7 @@ pub mod generate;
 pub mod models;
 pub mod pinned;
 pub mod random_c;
+pub mod related;
 pub mod relations;
 pub mod states;
 pub mod stream;

@@ -1,6 +1,6 @@
 //! Long comparisons on random programs; see the crate's documentation.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
 
 use anyhow::{Context, bail};
@@ -9,6 +9,9 @@ use cyrano_conformance::dress::Dress;
 use cyrano_conformance::generate::{Random, program, units};
 use cyrano_conformance::models::model;
 use cyrano_conformance::random_c::random_c;
+use cyrano_conformance::related::count::Table;
+use cyrano_conformance::related::{Related, related};
+use cyrano_conformance::twins::{TWINS, twins_agree};
 use cyrano_conformance::{
     Disagreement, Effort, Tally, agree, agree_under, compare, corpus, limits, outcomes_grow, termination,
 };
@@ -17,7 +20,7 @@ use cyrano_explore::Explore;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
 
-const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], random-c COUNT [SEED] for C programs, units COUNT [SEED] for sections and operations under users' models, or termination COUNT [SEED] for programs that may not end";
+const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], random-c COUNT [SEED] for C programs, units COUNT [SEED] for sections and operations under users' models, related COUNT [SEED] for models about relations, twins COUNT [SEED] for those written down twice, or termination COUNT [SEED] for programs that may not end";
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +33,8 @@ fn main() -> anyhow::Result<()> {
         "random" => random(count, seed),
         "random-c" => c_programs(count, seed),
         "units" => unit_programs(count, seed),
+        "related" => related_programs(count as usize, seed),
+        "twins" => twin_programs(count as usize, seed),
         "termination" => endless_programs(count, seed),
         _ => bail!("{USAGE}"),
     }
@@ -100,6 +105,75 @@ fn unit_programs(count: u32, seed: u8) -> anyhow::Result<()> {
     run(count, seed, &(units(), model()), test, |(random, model), reason| {
         bail!("{reason}\n{}\n{model:?}", random.shown())
     })
+}
+
+/// Programs for models about relations until so many were compared; the first failure is printed, shrunk.
+fn related_programs(count: usize, seed: u8) -> anyhow::Result<()> {
+    let table = RefCell::new(Table::new());
+    let models = table.borrow().models().to_vec();
+    let cases = related(9, models.len());
+    for batch in 0.. {
+        let test = |random: &Related| {
+            let program = random.program(&models[random.model]);
+            table.borrow_mut().add(&program, random.model, &|| limits(2.0, 3)).map_err(words)?;
+            Ok(())
+        };
+        let failed = |random: &Related, reason: &str| bail!("{reason}\n{}", random.text(&models[random.model]));
+        batch_of(1000, [seed, batch], &cases, test, failed)?;
+        let table = table.borrow();
+        eprintln!("{:?} compared", table.compared());
+        let (all, least) = table.compared();
+        if all >= count && least * 13 >= count || batch == u8::MAX {
+            println!("{table}");
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Random programs under models and their twins until so many were compared under all three.
+fn twin_programs(count: usize, seed: u8) -> anyhow::Result<()> {
+    let (done, questions) = (Cell::new(0), Cell::new(0));
+    for batch in 0..=u8::MAX {
+        let test = |random: &Random| {
+            let found = twins_agree(&random.program(), &|| limits(0.5, 3)).map_err(words)?;
+            questions.set(questions.get() + found);
+            done.set(done.get() + usize::from(found >= TWINS.len()));
+            Ok(())
+        };
+        let failed = |random: &Random, reason: &str| bail!("{reason}\n{}", random.shown());
+        batch_of(1000, [seed, batch], &program(), test, failed)?;
+        eprintln!("{} of {}", done.get(), (usize::from(batch) + 1) * 1000);
+        if done.get() >= count {
+            let made = (usize::from(batch) + 1) * 1000;
+            println!(
+                "{made} programs, {} of them compared under all twins, {} questions: they agree",
+                done.get(),
+                questions.get()
+            );
+            return Ok(());
+        }
+    }
+    bail!("only {} programs were compared", done.get())
+}
+
+/// Tries so many random cases; a failure, shrunk, goes to `fail` with its reason.
+fn batch_of<T: Debug>(
+    count: u32,
+    [seed, batch]: [u8; 2],
+    cases: &impl Strategy<Value = T>,
+    test: impl Fn(&T) -> Result<(), String>,
+    fail: impl FnOnce(&T, &str) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let config = Config { cases: count, failure_persistence: None, max_shrink_iters: 4000, ..Config::default() };
+    let mut name = [seed; 32];
+    name[1] = batch;
+    let rng = TestRng::from_seed(config.rng_algorithm, &name);
+    match TestRunner::new_with_rng(config, rng).run(cases, |case| test(&case).map_err(TestCaseError::fail)) {
+        Ok(()) => Ok(()),
+        Err(TestError::Fail(reason, case)) => fail(&case, &reason.to_string()),
+        Err(TestError::Abort(reason)) => bail!("gave up: {reason}"),
+    }
 }
 
 /// Programs that may not end, with the explorer in several shapes, each beside one that is a little smaller; failures are printed, shrunk.

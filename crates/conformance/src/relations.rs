@@ -3,20 +3,52 @@
 //! Outcomes, flags and verdicts must be the same, and every execution that is shown must be confirmed. [`Attire`] puts tags, fences of machines and
 //! exclusive accesses on a random program, of the kinds that a model knows.
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Verdict};
 use cyrano_interp::Interp;
-use cyrano_ir::{AccessKind, Change, Fence, Op, Place, Program, RegId, Tags};
+use cyrano_ir::{AccessKind, Change, Fence, Op, Place, Program, Property, RegId, Tags};
 use cyrano_memory::Model;
 use cyrano_symbolic::Symbolic;
 use proptest::prelude::*;
 
 use crate::compare::Disagreement;
 
+/// What came of a comparison.
+#[derive(Clone, Debug)]
+pub enum Compared {
+    /// Both engines gave all outcomes, and both answered so many other questions.
+    Fully {
+        /// The questions.
+        checks: usize,
+    },
+    /// Not both did, for this reason.
+    Not(String),
+}
+
 /// Compares the engines under one model; says how many questions both answered.
 pub fn engines_agree(program: &Program, model: &Model, limits: &dyn Fn() -> Limits) -> Result<usize, Disagreement> {
-    let symbolic = Symbolic::default();
+    Ok(match compare(program, model, limits)? {
+        Compared::Fully { checks } => 1 + checks,
+        Compared::Not(_) => 0,
+    })
+}
+
+/// Compares the engines under one model.
+pub fn compare(program: &Program, model: &Model, limits: &dyn Fn() -> Limits) -> Result<Compared, Disagreement> {
+    compare_with(&Symbolic::default(), program, model, limits)
+}
+
+/// The same for a symbolic engine with other switches, or with bugs.
+pub fn compare_with(
+    symbolic: &dyn Engine,
+    program: &Program,
+    model: &Model,
+    limits: &dyn Fn() -> Limits,
+) -> Result<Compared, Disagreement> {
     let wrong = |what: String| Disagreement { model: model.name.clone(), what };
-    let Some((slow, fast)) = both(&symbolic, program, model, Question::Outcomes, limits) else { return Ok(0) };
+    let (slow, fast) = match both(symbolic, program, model, Question::Outcomes, limits) {
+        Ok(answers) => answers,
+        Err(why) => return Ok(Compared::Not(why)),
+    };
     if let Some(lost) = slow.outcomes.difference(&fast.outcomes).next() {
         return Err(wrong(format!("symbolic misses {lost:?}")));
     }
@@ -26,10 +58,9 @@ pub fn engines_agree(program: &Program, model: &Model, limits: &dyn Fn() -> Limi
     if slow.flags != fast.flags {
         return Err(wrong(format!("flags {:?}, symbolic has {:?}", slow.flags, fast.flags)));
     }
-    let mut compared = 1;
-    for check in &program.checks {
-        let property = &check.property;
-        let Some((slow, fast)) = both(&symbolic, program, model, Question::Holds(property), limits) else { continue };
+    let mut checks = 0;
+    for property in program.checks.iter().map(|check| &check.property).chain([&Property::Races]) {
+        let Ok((slow, fast)) = both(symbolic, program, model, Question::Holds(property), limits) else { continue };
         if slow.verdict != fast.verdict {
             let (slow, fast) = (slow.verdict.name(), fast.verdict.name());
             return Err(wrong(format!("{}: {slow}, symbolic says {fast}", property.criterion())));
@@ -38,27 +69,33 @@ pub fn engines_agree(program: &Program, model: &Model, limits: &dyn Fn() -> Limi
             let confirmed = cyrano_interp::confirm(program, model, property, fast.violation.as_ref(), execution);
             confirmed.map_err(|error| wrong(format!("{}: not confirmed: {error}", property.criterion())))?;
         }
-        compared += 1;
+        checks += 1;
     }
-    Ok(compared)
+    Ok(Compared::Fully { checks })
 }
 
-/// What both engines say, if both are certain.
+/// What both engines say, if both are certain; else why not.
 fn both(
-    symbolic: &Symbolic,
+    symbolic: &dyn Engine,
     program: &Program,
     model: &Model,
     question: Question<'_>,
     limits: &dyn Fn() -> Limits,
-) -> Option<(Answer, Answer)> {
-    let query = Query::new(program, model, question).ok()?;
+) -> Result<(Answer, Answer), String> {
+    let query = Query::new(program, model, question).map_err(|why| format!("makes no sense: {why}"))?;
     let ask = |engine: &dyn Engine| {
-        engine.supports(&query).ok()?;
+        engine.supports(&query).map_err(|why| format!("refused by {}: {why}", engine.name()))?;
         let answer = engine.ask(query, &limits(), &());
-        let certain = !matches!(answer.verdict, Verdict::Unknown | Verdict::Bounded) || !answer.flags.is_empty();
-        certain.then_some(answer)
+        let flagged = matches!(answer.reason, Some(Cause::Flagged(_)));
+        let certain = !matches!(answer.verdict, Verdict::Unknown | Verdict::Bounded) || flagged;
+        let why = || format!("{} by {}: {}", answer.verdict.name(), engine.name(), told(&answer));
+        if certain { Ok(answer) } else { Err(why()) }
     };
-    Some((ask(&Interp)?, ask(symbolic)?))
+    Ok((ask(&Interp)?, ask(symbolic)?))
+}
+
+fn told(answer: &Answer) -> String {
+    answer.reason.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
 /// What is put on a program: where its bytes run out they start again.

@@ -1,14 +1,18 @@
 //! Models about relations: the symbolic engine against the reference, on the library, on generated cycles and on random programs with tags, fences and
 //! exclusive accesses.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use cyrano_conformance::generate::program;
 use cyrano_conformance::pinned;
+use cyrano_conformance::related::count::Table;
+use cyrano_conformance::related::features::FEATURES;
+use cyrano_conformance::related::{related, spinning};
 use cyrano_conformance::relations::{attire, engines_agree};
 use cyrano_conformance::{compare, corpus, limits};
 use cyrano_engine::{Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
+use cyrano_ir::Property;
 use cyrano_litmus::generate::{Cycle, Relation, Target};
 use cyrano_symbolic::Symbolic;
 use proptest::prelude::*;
@@ -16,7 +20,7 @@ use proptest::test_runner::TestError;
 
 #[test]
 fn engines_agree_on_random_programs() {
-    let cases = if pinned::long() { 20_000 } else { 400 };
+    let cases = if pinned::long() { 20_000 } else { 200 };
     let models = cyrano_memory::relational();
     let compared = Cell::new(0);
     let random = (program(), attire(), 0..models.len());
@@ -37,6 +41,33 @@ fn engines_agree_on_random_programs() {
     }
     println!("{cases} programs, {} questions", compared.get());
     assert!(compared.get() >= cases as usize / 3, "only {} questions were answered by both", compared.get());
+}
+
+/// Programs in the words of each model's machine or language, almost all of which both engines take.
+#[test]
+fn engines_agree_on_programs_of_machines() {
+    let cases = if pinned::long() { 22_000 } else { 300 };
+    let table = RefCell::new(Table::new());
+    let models = table.borrow().models().to_vec();
+    let result = pinned::runner(cases, file!()).run(&related(9, models.len()), |random| {
+        let program = random.program(&models[random.model]);
+        let added = table.borrow_mut().add(&program, random.model, &|| limits(2.0, 3));
+        added.map_err(|disagreement| TestCaseError::fail(disagreement.to_string()))
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, random)) => panic!("{reason}\n{}", random.text(&models[random.model])),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    let table = table.into_inner();
+    println!("{table}");
+    for (model, row) in models.iter().zip(table.rows()) {
+        assert!(10 * row.compared >= 9 * row.programs, "{}: only {} of {}", model.name, row.compared, row.programs);
+    }
+    for (at, feature) in FEATURES.iter().enumerate() {
+        let with = table.rows().iter().map(|row| row.features[at]).sum::<usize>();
+        assert!(with >= cases as usize / 100, "only {with} programs with {feature}");
+    }
 }
 
 /// Compares under all models.
@@ -115,4 +146,82 @@ fn data_types_have_the_outcomes_of_twins() {
     });
     println!("{compared} data types");
     assert!(compared >= 3, "only {compared} questions were answered by both");
+}
+
+/// A value does not depend on what a condition does not select: not at all where `r2` is 0, and on `r0` where it is 1.
+#[test]
+fn what_is_not_selected_does_not_matter() {
+    for (init, allowed) in [(0, true), (1, false)] {
+        let text = format!(
+            "program lb\nlocation x = 0\nlocation y = 0\nthread p\nregister r0 = 0\nregister r1 = 0\nregister r2 = {init}\n\
+             @0: r0 := load x\n@1: r1 := ((wrap_u1((r2 == 1)) * ((r0 - r0) + 1)) + wrap_u1(!(r2 == 1)))\n@2: store y, r1\n@3: halt\n\
+             thread q\nregister r0 = 0\n@0: r0 := load y\n@1: store x, ((r0 - r0) + 1)\n@2: halt\n\
+             observe a = p:r0\nobserve b = q:r0\n"
+        );
+        let program = cyrano_ir::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(under_all(&program), Ok(10));
+        for name in ["riscv", "power", "armv8"] {
+            let model = compare::model(name);
+            let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
+            let outcomes = Symbolic::default().ask(query, &limits(2.0, 3), &()).outcomes;
+            assert_eq!(outcomes.contains(&vec![1, 1]), allowed, "{name}, {init}");
+        }
+    }
+}
+
+/// A race in a program with a loop that goes on for ever is told, and so is the flag.
+#[test]
+fn races_are_found_beside_endless_loops() {
+    let text = "program spin\nlocation x = 0\nlocation y = 0\nthread p\n@0: store x, 1\n@1: store y, 1\n@2: halt\n\
+                thread q\nregister r = 0\nregister s = 0\n@0: r := load y\n@1: branch (r == 0) then @0 else @2\n@2: s := load x\n\
+                @3: assert (s == 1)\n@4: halt\ncheck assertions\ncheck races\ncheck never (q:s == 2) \"two\"\n";
+    let program = cyrano_ir::text::parse(text).expect("a program");
+    let model = compare::model("rc11");
+    let ask = |property: &Property| {
+        let query = Query::new(&program, &model, Question::Holds(property)).expect("a question");
+        Symbolic { iterations: 2, ..Symbolic::default() }.ask(query, &limits(2.0, 2), &())
+    };
+    let races = ask(&Property::Races);
+    assert_eq!(races.verdict, Verdict::Violated);
+    let execution = races.execution.expect("an execution");
+    cyrano_interp::confirm(&program, &model, &Property::Races, races.violation.as_ref(), &execution).expect("a race");
+    let never =
+        program.checks.iter().map(|check| &check.property).find(|property| matches!(property, Property::Final { .. }));
+    let answer = ask(never.expect("a condition"));
+    assert_eq!(answer.verdict, Verdict::Unknown);
+    assert_eq!(answer.flags.into_iter().collect::<Vec<_>>(), ["data-race"]);
+}
+
+/// Loops that wait: without idle iterations the symbolic engine gives all outcomes, which are those of a few iterations.
+#[test]
+fn waiting_loops_lose_no_outcomes() {
+    let cases = if pinned::long() { 5_000 } else { 150 };
+    let models: Vec<_> = cyrano_memory::relational();
+    let compared = Cell::new(0);
+    let result = pinned::runner(cases, file!()).run(&spinning(6, models.len()), |random| {
+        let model = &models[random.model];
+        let program = random.program(model);
+        let query = Query::new(&program, model, Question::Outcomes).expect("a question");
+        let symbolic = Symbolic { iterations: 2, ..Symbolic::default() };
+        let few = cyrano_interp::Interp.ask(query, &limits(2.0, 2), &());
+        if symbolic.supports(&query).is_err() || few.verdict == Verdict::Unknown {
+            return Ok(());
+        }
+        let all = symbolic.ask(query, &limits(2.0, 2), &());
+        if all.verdict == Verdict::Unknown {
+            return Ok(());
+        }
+        prop_assert_eq!(&all.outcomes, &few.outcomes, "{}", model.name);
+        if all.verdict == Verdict::Verified {
+            compared.set(compared.get() + 1);
+        }
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, random)) => panic!("{reason}\n{}", random.text(&models[random.model])),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    println!("{cases} programs, {} with all outcomes", compared.get());
+    assert!(compared.get() >= cases as usize / 2, "only {} have all outcomes", compared.get());
 }

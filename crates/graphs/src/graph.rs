@@ -115,11 +115,8 @@ impl<'p, const W: usize> Graph<'p, W> {
     /// Who comes next: a thread that is in the middle of a read-modify-write, else the first that goes on.
     #[inline]
     pub(crate) fn next(&self) -> Option<usize> {
-        let last = self.order.last().map(|id| usize::from(self.event(*id).thread));
-        if let Some(thread) = last.filter(|thread| self.runners[*thread].is_busy()) {
-            return Some(thread);
-        }
-        self.runners.iter().position(|runner| !matches!(runner.frame().next, Next::End(_)))
+        let busy = self.runners.iter().position(Runner::is_busy);
+        busy.or_else(|| self.runners.iter().position(|runner| !matches!(runner.frame().next, Next::End(_))))
     }
 
     /// What is before the next event of a thread by program order and reads-from.
@@ -278,7 +275,7 @@ impl<'p, const W: usize> Graph<'p, W> {
     /// Adds the next fence of a thread.
     pub(crate) fn fence(&mut self, thread: usize, fence: Fence) -> EventId {
         let loc = if let Fence::Named { at, .. } = fence { at } else { None };
-        let event = Event { loc, tags: fence_tags(fence), ..Self::event_of(thread, Kind::Fence(fence)) };
+        let event = Event { loc, tags: fence.tags(), ..Self::event_of(thread, Kind::Fence(fence)) };
         let id = self.place_for(event, self.causes(thread));
         self.runners[thread].fenced(&self.code[thread], id);
         id
@@ -357,15 +354,4 @@ impl<'p, const W: usize> Graph<'p, W> {
         }
         accesses
     }
-}
-
-/// What the name of a fence of C11 says about it, as of an access.
-pub(crate) fn fence_tags(fence: Fence) -> Tags {
-    let Fence::Named { name, .. } = fence else { return Tags::default() };
-    let Some(order) = name.name().strip_prefix("thread_fence.") else { return Tags::default() };
-    Tags::ATOMIC
-        | match order {
-            "acq_rel" => Tags::ACQUIRE | Tags::RELEASE,
-            order => Tags::from_name(order).unwrap_or_default(),
-        }
 }

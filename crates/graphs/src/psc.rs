@@ -5,7 +5,7 @@
 
 use cyrano_ir::{FenceSet, LocId, Tags};
 
-use crate::graph::{Event, Graph, Kind, fence_tags};
+use crate::graph::{Event, Graph, Kind};
 use crate::rows::{EventId, Row};
 
 /// What is computed for one question, kept for its memory.
@@ -50,7 +50,7 @@ impl<const W: usize> Scratch<W> {
     /// Whether sequentially consistent events of C11 are in one order: `acyclic psc-base | psc-fences`.
     pub(crate) fn c11(&mut self, graph: &Graph<'_, W>, hb: impl Fn(EventId) -> Row<W>) -> bool {
         let strong = those(graph, |event| match event.kind {
-            Kind::Fence(fence) => fence_tags(fence).contains(Tags::SEQ_CST),
+            Kind::Fence(fence) => fence.tags().contains(Tags::SEQ_CST),
             _ => event.is_access() && event.tags.spoken().contains(Tags::SEQ_CST),
         });
         if is_small(strong) {

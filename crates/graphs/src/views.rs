@@ -65,7 +65,7 @@ impl<const W: usize> Views<W> {
 
     pub(crate) fn c11(program: &Program) -> Self {
         let is_strong = |op: &Op| match op {
-            Op::Fence(fence) => crate::graph::fence_tags(*fence).contains(Tags::SEQ_CST),
+            Op::Fence(fence) => fence.tags().contains(Tags::SEQ_CST),
             Op::AtomicBegin => true,
             op => op.access().is_some_and(|access| {
                 let all = access.tags | access.failed.unwrap_or_default();

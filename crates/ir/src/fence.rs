@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::BitAnd;
 
-use crate::access::AccessKind;
+use crate::access::{AccessKind, Tags};
 use crate::ids::LocId;
 use crate::op::Op;
 use crate::words::word_set;
@@ -44,6 +44,17 @@ impl Fence {
     #[inline]
     pub fn pairs(self) -> FenceSet {
         self.kinds().expect("nobody is asked about a fence that does not order pairs under a model that reorders them")
+    }
+
+    /// What the name of a fence of C11 says about it, as of an access.
+    pub fn tags(self) -> Tags {
+        let Self::Named { name, .. } = self else { return Tags::default() };
+        let Some(order) = name.name().strip_prefix("thread_fence.") else { return Tags::default() };
+        Tags::ATOMIC
+            | match order {
+                "acq_rel" => Tags::ACQUIRE | Tags::RELEASE,
+                order => Tags::from_name(order).unwrap_or_default(),
+            }
     }
 }
 

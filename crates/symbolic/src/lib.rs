@@ -168,7 +168,7 @@ impl Engine for Symbolic {
             Some(Property::Structure(_)) => Some(Subject::Languages),
             Some(Property::CommitAtomicity) => Some(Subject::CommitPoints),
             Some(Property::Invariant(_)) => Some(Subject::Moments),
-            Some(Property::Races) => Some(Subject::Races),
+            Some(Property::Races) if model.cat().is_none() || program.setup.is_some() => Some(Subject::Races),
             _ => None,
         };
         if let Some(subject) = beyond {

@@ -3,12 +3,20 @@
 //! Programs are those that the reference runs ([`cyrano_engine::Inexact::OneOrder`] otherwise), and so are models but for conditions that need a closure from above
 //! ([`crate::formula::relational`]).
 
+mod circles;
+mod fewer;
+
 use cyrano_engine::{Inexact, Refusal};
-use cyrano_ir::{Addr, Change, Expr, Instr, IntType, LocalExpr, Op, Program, Tags, UnOp};
-use cyrano_memory::cat::{Base, Cat, Node};
+use cyrano_ir::{Op, Program, Tags};
+use cyrano_memory::cat::Cat;
 use cyrano_memory::{Model, named};
 
 use crate::formula::relational::objection;
+
+/// Whether executions without idle iterations are enough: always where all accesses are in one order.
+pub(crate) fn may_idle(model: &Model) -> bool {
+    model.cat().is_none_or(|cat| fewer::may_lack_reads(cat.plan()))
+}
 
 /// Refuses what the formula would not say exactly.
 pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<(), Refusal> {
@@ -28,12 +36,8 @@ pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<()
     if program.setup.is_some_and(|setup| program.thread(setup).code.iter().any(|instr| exclusive(&instr.op))) {
         return refuse("an exclusive access of the setup thread");
     }
-    if !has_causes(model) && program.threads.iter().any(|thread| thread.code.iter().any(computes)) {
+    if !has_causes(model) && circles::has_circles(program, cat.plan().is_coherent()) {
         return refuse("values that may come out of thin air");
-    }
-    let direct = |node: &Node| matches!(node, Node::Base(Base::DirectAddress | Base::DirectData));
-    if cat.plan().nodes.iter().any(direct) && program.threads.iter().any(|thread| thread.code.iter().any(selects)) {
-        return refuse("a selection of one of two values");
     }
     match objection(cat.plan()) {
         Some(what) => refuse(what),
@@ -42,29 +46,9 @@ pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<()
 }
 
 /// The models in which no value comes out of thin air: a circle of reads and of writes that are computed from them is forbidden. Symbolic values know where they
-/// come from, so that under others they would miss such a circle.
+/// come from, so that under others they would miss such a circle; there a program must have none ([`circles`]).
 const CAUSAL: [&str; 9] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11", "imm", "armv8", "riscv", "power"];
 
 fn has_causes(model: &Model) -> bool {
     CAUSAL.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
-}
-
-/// Whether a write is computed from something.
-fn computes(instr: &Instr) -> bool {
-    let Some(access) = instr.op.access().filter(|access| access.kind.writes()) else { return false };
-    let constant = |expr: &&LocalExpr| matches!(expr, Expr::Const(_));
-    matches!(access.change, Some(Change::Add(_))) || !access.operands().iter().all(constant)
-}
-
-/// Whether a condition selects a value, so that not all that a value is computed from goes into it directly.
-fn selects(instr: &Instr) -> bool {
-    let selects = |expr: &LocalExpr| expr.applies(UnOp::Wrap(IntType { bits: 1, signed: false }));
-    match &instr.op {
-        Op::Assign { value, .. } => selects(value),
-        Op::Access(access) => {
-            let index = if let Addr::Indexed { index, .. } = &access.addr { Some(index) } else { None };
-            index.into_iter().chain(access.operands()).any(selects)
-        }
-        _ => false,
-    }
 }

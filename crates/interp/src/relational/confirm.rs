@@ -8,7 +8,7 @@ use cyrano_ir::{Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 use cyrano_memory::cat::{Cat, Judge};
 
-use super::goals::{is_done, outcome, race, truth, wrong};
+use super::goals::{has_race, is_done, outcome, truth, wrong};
 use super::graph::Candidate;
 use super::setup;
 use super::thread::{Need, Run, Status};
@@ -49,8 +49,8 @@ pub(crate) fn confirm(
     if candidate.execution() != *execution {
         return refuted("its accesses are not those of the program");
     }
-    if let (Property::Races, Some(Violation::Race { .. })) = (property, violation) {
-        if race(&candidate, &judge).as_ref() != violation {
+    if let (Property::Races, Some(claimed @ Violation::Race { .. })) = (property, violation) {
+        if !has_race(&candidate, &judge, claimed) {
             return refuted("these accesses do not race");
         }
     } else {

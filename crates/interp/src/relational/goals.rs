@@ -237,7 +237,15 @@ pub(super) struct Races {
 
 /// The race of an execution that was just judged.
 pub(super) fn race(candidate: &Candidate<'_, '_>, judge: &Judge<'_>) -> Option<Violation> {
-    let (first, second) = judge.race()?;
+    racing(candidate, judge.race()?)
+}
+
+/// Whether an execution that was just judged has this race.
+pub(super) fn has_race(candidate: &Candidate<'_, '_>, judge: &Judge<'_>, race: &Violation) -> bool {
+    judge.races().any(|pair| racing(candidate, pair).as_ref() == Some(race))
+}
+
+fn racing(candidate: &Candidate<'_, '_>, (first, second): (usize, usize)) -> Option<Violation> {
     Some(Violation::Race { first: candidate.racing(first)?, second: candidate.racing(second)? })
 }
 

@@ -307,7 +307,7 @@ impl<'p> Run<'p> {
 
     fn fence(&mut self, fence: Fence) {
         let at = if let Fence::Named { at, .. } = fence { at } else { None };
-        let event = self.event(What::Fence(fence), at, tags_of(fence));
+        let event = self.event(What::Fence(fence), at, fence.tags());
         self.events.push(event);
     }
 
@@ -478,15 +478,4 @@ impl<'p> Run<'p> {
         self.pc = InstrId(self.pc.0 + 1);
         Ok(())
     }
-}
-
-/// What the name of a fence of C11 says about it, as of an access.
-fn tags_of(fence: Fence) -> Tags {
-    let Fence::Named { name, .. } = fence else { return Tags::default() };
-    let Some(order) = name.name().strip_prefix("thread_fence.") else { return Tags::default() };
-    Tags::ATOMIC
-        | match order {
-            "acq_rel" => Tags::ACQUIRE | Tags::RELEASE,
-            order => Tags::from_name(order).unwrap_or_default(),
-        }
 }

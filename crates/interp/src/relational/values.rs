@@ -8,7 +8,7 @@
 //! as many writes as one execution has. So after that many rounds all values are known that do not come from a circle.
 //!
 //! **Circles.** A model may allow values that come from nowhere but themselves (out of thin air), as the kernel's does for plain accesses: `r = x; y = r` beside
-//! `r = y; x = r`. That takes writes whose values or places were computed from reads, round in a circle of locations. Where threads have such a circle
+//! `r = y; x = r`. That takes writes whose values or places, and reads whose places, were computed from reads, round in a circle of locations. Where threads have such a circle
 //! ([`circle`]), values that nobody computes are tried, too: those of the circle's other locations, the program's constants, and one that is nowhere else
 //! ([`thin`]). If the model then allows an execution in which somebody reads such a value, others may be possible that were not tried, and nothing is claimed of all
 //! executions (`Notes::thin`). If it allows none, it rejects the circles of these values for their dependencies, which are those of the text whatever the value; but
@@ -75,11 +75,12 @@ fn constants(expr: &LocalExpr, found: &mut BTreeSet<i128>) {
     }
 }
 
-/// The locations on circles of writes that were computed from reads. A location alone is no circle if `coherent`.
+/// The locations on circles of accesses that were computed from reads. A location alone is no circle if `coherent`.
 pub(super) fn circle(threads: &[Vec<Trace<'_>>], locations: usize, coherent: bool) -> Vec<LocId> {
     let mut leads = Matrix::new(locations);
     for run in threads.iter().flatten().map(|trace| &trace.run) {
-        for event in run.events.iter().filter(|event| event.what == What::Write) {
+        // What a read returns depends on where it looks.
+        for event in &run.events {
             let sources = event.addr.all.iter().chain(event.data.all.iter());
             for (from, to) in sources.filter_map(|read| run.events[read].loc.zip(event.loc)) {
                 leads.insert(from.index(), to.index());

@@ -96,8 +96,13 @@ impl<'p> Judge<'p> {
 
     /// Of an execution that passed all stages, two accesses that race, if the model knows races.
     pub fn race(&self) -> Option<(usize, usize)> {
-        let axiom = &self.plan.axioms[self.plan.data_race()?];
-        self.relation(axiom.of).iter().next()
+        self.races().next()
+    }
+
+    /// All such pairs.
+    pub fn races(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let axiom = self.plan.data_race().map(|number| &self.plan.axioms[number]);
+        axiom.into_iter().flat_map(|axiom| self.relation(axiom.of).iter())
     }
 
     /// The first condition that an execution does not pass, and the events that show it: a cycle, or what should not be there.

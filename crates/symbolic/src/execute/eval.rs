@@ -1,11 +1,12 @@
 //! Expressions over symbolic values, and what a value was computed from.
 //!
 //! **Invariant:** the literal beside a value says that its computation goes wrong; where it does, the value means nothing.
-//! Dependencies are those of the text, as in the reference interpreter: every register that an expression names counts.
+//! Dependencies are those of the text, as in the reference interpreter: every register that an expression names counts. Under models about relations two things are told apart, as
+//! the reference does: a condition that only selects one of two values does not go into the value directly, and what is not selected does not go in at all.
 
 use std::rc::Rc;
 
-use cyrano_ir::{BinOp, Expr, LocalExpr, Place, RegId};
+use cyrano_ir::{BinOp, Expr, IntType, LocalExpr, Place, RegId, UnOp};
 
 use crate::execute::arith::Computed;
 use crate::execute::value::Value;
@@ -15,6 +16,16 @@ use crate::formula::lit::{FALSE, Lit, TRUE};
 /// The reading accesses that a value was computed from, each with the literal that says so.
 pub(crate) type Taint = Rc<Vec<(u32, Lit)>>;
 
+/// An access that goes into a value directly is in its set once more, with this bit, where a model tells such dependencies apart.
+pub(crate) const DIRECT: u32 = 1 << 31;
+
+/// How front ends write a condition that selects a value: a number of one bit that multiplies it.
+const CONDITION: UnOp = UnOp::Wrap(IntType { bits: 1, signed: false });
+
+fn is_condition(expr: &LocalExpr) -> bool {
+    matches!(expr, Expr::Unary(CONDITION, _))
+}
+
 /// What a thread's registers hold.
 #[derive(Clone, Debug)]
 pub(crate) struct Registers {
@@ -23,6 +34,8 @@ pub(crate) struct Registers {
     pub(crate) taints: Vec<Taint>,
     /// Whether the value may rest on a load or a choice.
     pub(crate) open: Vec<bool>,
+    /// Whether a value does not depend on what a condition does not select.
+    pub(crate) selective: bool,
 }
 
 impl Gates {
@@ -163,6 +176,35 @@ impl Registers {
 
     /// What an expression's value was computed from.
     pub(crate) fn taint(&self, gates: &mut Gates, expr: &LocalExpr) -> Taint {
+        if self.selective && expr.applies(CONDITION) { self.selected(gates, expr) } else { self.named(gates, expr) }
+    }
+
+    /// The same for an expression with conditions that select.
+    fn selected(&self, gates: &mut Gates, expr: &LocalExpr) -> Taint {
+        match expr {
+            Expr::Const(_) | Expr::Var(_) => self.named(gates, expr),
+            Expr::Unary(CONDITION, inner) => {
+                let taint = self.taint(gates, inner);
+                Rc::new(taint.iter().filter(|(event, _)| event & DIRECT == 0).copied().collect())
+            }
+            Expr::Unary(_, inner) => self.taint(gates, inner),
+            Expr::Binary(BinOp::Mul, select, other) if is_condition(select) => {
+                let (value, wrong) = self.eval(gates, select);
+                let holds = gates.is_true(&value);
+                let counts = gates.or(holds, wrong);
+                let (cond, value) = (self.taint(gates, select), self.taint(gates, other));
+                let value = gates.guarded(counts, &value);
+                gates.union(&cond, &value)
+            }
+            Expr::Binary(_, left, right) => {
+                let (left, right) = (self.taint(gates, left), self.taint(gates, right));
+                gates.union(&left, &right)
+            }
+        }
+    }
+
+    /// What the registers depend on that an expression names.
+    fn named(&self, gates: &mut Gates, expr: &LocalExpr) -> Taint {
         let mut places = Vec::new();
         expr.for_each_var(&mut |place| places.push(place));
         let mut all = Taint::default();

@@ -27,10 +27,13 @@
 //! shows no outcome and no deadlock, and under a serial model its operation is unfinished.
 //! A loop that can only idle needs no bound: going round for ever is not an outcome.
 //!
+//! **Models about relations** have no order of all accesses, and what they ask of the rest need not be a subset of what they asked before: that is found out from their text
+//! (`crate::related::fewer`), where the argument is. There, every store is a change.
+//!
 //! Range analysis does not use this: under some models its ranges must not rest on which stores are executed.
 
 use cyrano_ir::dataflow::{Liveness, successors, writes};
-use cyrano_ir::{AccessKind, InstrId, Op, Thread, ThreadId};
+use cyrano_ir::{AccessKind, InstrId, Op, Tags, Thread, ThreadId};
 
 use crate::execute::event::{Event, Run, Spin, ThreadRun};
 use crate::execute::loops::{LoopId, Loops};
@@ -154,6 +157,10 @@ fn choose_points(
 ) -> Vec<(InstrId, Point)> {
     let op = |pc: &InstrId| &thread.code[pc.index()].op;
     if body.iter().any(|pc| matches!(op(pc), Op::OperationBegin(_) | Op::OperationEnd | Op::Transaction(_))) {
+        return Vec::new();
+    }
+    // A store behind the loop may belong to a load in it.
+    if body.iter().any(|pc| op(pc).access().is_some_and(|access| access.tags.contains(Tags::EXCLUSIVE))) {
         return Vec::new();
     }
     let written = || body.iter().filter_map(|pc| writes(op(pc))).flat_map(|write| write.registers());

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use cyrano_ir::{Access, AccessKind, Addr, ArrayId, BinOp, Change, InstrId, LocalExpr, Op, Place, Tags};
 
 use crate::execute::arith::Computed;
-use crate::execute::eval::Taint;
+use crate::execute::eval::{DIRECT, Taint};
 use crate::execute::event::{Address, Event, Item, Placed, Sources, Spoken, Step};
 use crate::execute::range::Range;
 use crate::execute::value::Value;
@@ -249,7 +249,7 @@ impl ThreadWalk<'_, '_> {
             }
             // The status of a store-exclusive depends on the store only where the access says so.
             let told = success.is_none() || access.tags.contains(Tags::SUCCESS);
-            let own = if self.tracks && told { vec![(number, success.unwrap_or(TRUE))] } else { Vec::new() };
+            let own = if self.tracks && told { self.own(access, number, success, write.as_ref()) } else { Vec::new() };
             let own: Taint = Rc::new(own);
             let taint = self.gates.union(&index, &own);
             state.registers.write(self.gates, &choices, value, &taint, true);
@@ -276,6 +276,17 @@ impl ThreadWalk<'_, '_> {
             self.out.steps.push(Step { guard, instr: pc, read, success, event, freed });
         }
         self.reserve(access, number, state);
+    }
+
+    /// What the result of an access depends on: itself. What a compare-and-swap found that succeeds is what it was compared with, and does not go in directly.
+    fn own(&self, access: &Access, number: u32, success: Option<Lit>, write: Option<&(Value, Lit)>) -> Vec<(u32, Lit)> {
+        let all = success.unwrap_or(TRUE);
+        if !self.set.traits.direct {
+            return vec![(number, all)];
+        }
+        let swaps = matches!(access.change, Some(Change::Cas { .. }));
+        let direct = write.filter(|_| swaps).map_or(all, |(_, writes)| !*writes);
+        vec![(number, all), (number | DIRECT, direct)]
     }
 
     /// A call or a response. The setup thread makes none.

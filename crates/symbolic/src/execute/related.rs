@@ -4,6 +4,7 @@
 //! branch meet; where two ways to a point are in different branches nobody knows which, and no verdict is given ([`crate::execute::event::Run::vague_scopes`]).
 
 use cyrano_ir::{Fence, InstrId};
+use cyrano_memory::cat::{Base, Node};
 use cyrano_memory::{Control, Dependencies, Model};
 
 use crate::execute::eval::Taint;
@@ -22,6 +23,8 @@ pub(crate) struct Traits {
     pub(crate) tracks: bool,
     /// Which branches were taken matters.
     pub(crate) control: bool,
+    /// Dependencies that go into a value directly are told apart.
+    pub(crate) direct: bool,
     /// A store may be seen before the branch that leads to it is decided.
     pub(crate) speculates: bool,
 }
@@ -29,8 +32,10 @@ pub(crate) struct Traits {
 impl Traits {
     /// Those of a model.
     pub(crate) fn of(model: &Model) -> Self {
-        if model.cat().is_some() {
-            return Self { relational: true, serial: false, tracks: true, control: true, speculates: true };
+        if let Some(cat) = model.cat() {
+            let direct = |node: &Node| matches!(node, Node::Base(Base::DirectAddress | Base::DirectData));
+            let direct = cat.plan().nodes.iter().any(direct);
+            return Self { relational: true, serial: false, tracks: true, control: true, direct, speculates: true };
         }
         let parameters = model.reordering();
         let Dependencies { data, address, control } = parameters.dependencies;
@@ -40,6 +45,7 @@ impl Traits {
             serial: parameters.serial,
             tracks: data || address || control || parameters.may_invent_values(),
             control,
+            direct: false,
             speculates: !parameters.branches_order_stores(),
         }
     }

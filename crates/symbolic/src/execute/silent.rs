@@ -55,7 +55,7 @@ impl<'p> Words<'p> {
     pub(crate) fn silent(&self, thread: ThreadId, points: &[(InstrId, Vec<InstrId>)]) -> Vec<Option<Silent>> {
         let code = self.program.thread(thread);
         let mut found = vec![None; code.code.len()];
-        if self.model.reordering().own_order || points.is_empty() {
+        if points.is_empty() || self.model.cat().is_some() || self.model.reordering().own_order {
             return found;
         }
         let swaps = self.swaps(thread);

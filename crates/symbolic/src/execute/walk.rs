@@ -125,7 +125,7 @@ enum Next {
 
 impl<'a, 'g> ThreadWalk<'a, 'g> {
     fn new(set: &'a Setting<'a>, gates: &'g mut Gates, run: &'g mut Run, thread: ThreadId) -> Self {
-        let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
+        let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new(), selective: false };
         let (items, placed, steps, choices) = Default::default();
         let out = ThreadRun { items, placed, steps, choices, halted: FALSE, registers };
         let tracks = set.traits.tracks;
@@ -166,7 +166,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
         let values: Vec<Value> = code.registers.iter().map(|register| Value::constant(register.init)).collect();
         let taints = if walk.tracks && memory.is_none() { vec![Taint::default(); values.len()] } else { Vec::new() };
         let open = vec![false; values.len()];
-        let registers = Registers { values, taints, open };
+        let registers = Registers { values, taints, open, selective: set.traits.relational };
         let is_setup = memory.is_some();
         if is_setup {
             walk.own = None;
@@ -286,7 +286,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
     }
 
     fn nowhere(&self) -> ThreadState {
-        let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
+        let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new(), selective: false };
         ThreadState {
             registers,
             control: Taint::default(),

@@ -30,6 +30,7 @@ use crate::formula::relational::{self, Relational};
 use crate::formula::swap::Swap;
 use crate::formula::symmetry::{self, Exchanges};
 use crate::formula::values;
+use crate::related::may_idle;
 
 /// What is encoded; everything that stays the same while bounds grow.
 pub(crate) struct Problem<'a> {
@@ -97,13 +98,10 @@ impl<'a> Problem<'a> {
         let live: Vec<Liveness> = live.collect();
         let loops: Vec<Loops> = program.threads.iter().map(Loops::new).collect();
         let words = Words::new(program, model);
+        let idles = engine.idle_iterations && may_idle(model);
         let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
             let code = program.thread(thread);
-            if engine.idle_iterations && model.cat().is_none() {
-                Idle::new(&words, thread, code, loops, live)
-            } else {
-                Idle::default()
-            }
+            if idles { Idle::new(&words, thread, code, loops, live) } else { Idle::default() }
         });
         let idle = idle.collect();
         let swaps = if engine.thread_symmetry && model.cat().is_none() {
@@ -170,8 +168,11 @@ impl<'a> Problem<'a> {
         let set = relational::Setting { program: self.program, run: &run, words, asked: &asked };
         let (mut found, graph) = relational::encode(&set, cat, &mut gates);
         let finals = std::mem::take(&mut found.finals);
+        let about_races = matches!(self.question, Question::Holds(Property::Races));
+        let raced = about_races.then(|| gates.any(found.races.iter().map(|(.., lit)| *lit)));
         let encoding = self.finish(gates, graph, run, Vec::new(), Vec::new(), FALSE, &finals);
-        Encoding { relational: Some(Box::new(found)), ..encoding }
+        let target = raced.unwrap_or(encoding.target);
+        Encoding { relational: Some(Box::new(found)), target, ..encoding }
     }
 
     /// The exchanges of threads that every computation commutes with.

@@ -20,6 +20,7 @@ mod axioms;
 mod base;
 mod bounds;
 mod events;
+mod faults;
 mod literals;
 
 use cyrano_ir::{LocId, Program};

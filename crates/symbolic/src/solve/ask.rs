@@ -21,9 +21,11 @@ use crate::execute::event::LoopKey;
 use crate::formula::encode::{Encoding, Problem};
 use crate::formula::gates::Formula;
 use crate::formula::lit::Lit;
+use crate::related::may_idle;
 use crate::solve::decode::{Decoded, decode};
 use crate::solve::histories::{self, Histories};
 use crate::solve::lasso::lasso;
+use crate::solve::relations::race;
 use crate::solve::session::Chosen;
 use crate::solve::solver::{Batsat, Found, OrderEncoding, Solver, SolverStats};
 use crate::{Symbolic, SymbolicStats};
@@ -118,7 +120,7 @@ impl<'a> Ask<'a> {
         if self.engine.ranges {
             answer.reductions.push("ranges");
         }
-        if self.engine.idle_iterations && self.query.model().cat().is_none() {
+        if self.engine.idle_iterations && may_idle(self.query.model()) {
             answer.reductions.push("idle-iterations");
         }
         if self.engine.covered_histories && self.criterion().is_some() {
@@ -378,6 +380,7 @@ impl<'a> Ask<'a> {
         let violation = match self.query.question() {
             Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. }) => None,
             Question::Holds(Property::Final { .. }) => Some(Violation::FinalState),
+            Question::Holds(Property::Races) => Some(race(encoding, &decoded.numbers, &value)?),
             _ if value(encoding.wrong) => Some(decoded.violation.clone()?),
             _ if value(encoding.deadlock) => Some(match lasso(encoding, &mut decoded.execution, &value) {
                 Some(lasso) => Violation::Lasso(lasso),

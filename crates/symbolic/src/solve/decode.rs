@@ -24,6 +24,8 @@ pub(crate) struct Decoded {
     pub(crate) violation: Option<Violation>,
     /// The threads that wait.
     pub(crate) blocked: Vec<Blocked>,
+    /// The place of each event in the order that is told, from 1 on, under a model about relations.
+    pub(crate) numbers: Vec<usize>,
     /// What each thread said, by the number of the access.
     pub(crate) said: Vec<BTreeMap<u32, Said>>,
 }
@@ -99,7 +101,7 @@ pub(crate) fn decode(
     if let Some(relational) = relational {
         execution.relations = Some(Box::new(relations(relational, &numbers, value)));
         let blocked = Vec::new();
-        return Some(Decoded { execution, violation, blocked, said });
+        return Some(Decoded { execution, violation, blocked, numbers, said });
     }
     let mut at_node = vec![Vec::new(); encoding.graph.nodes as usize];
     encoding.nodes.iter().zip(accesses).for_each(|(node, access)| at_node[node.index()].extend(access));
@@ -116,7 +118,7 @@ pub(crate) fn decode(
     };
     let blocked: Option<Vec<Blocked>> =
         waits.map(|wait| Some(Blocked { thread: wait.thread, instr: at(wait)? })).collect();
-    Some(Decoded { execution, violation, blocked: blocked?, said })
+    Some(Decoded { execution, violation, blocked: blocked?, numbers, said })
 }
 
 /// Whether a thread stands before a section: it waits, or the section is cut off.

@@ -1,8 +1,9 @@
 //! The relations of an execution as a model of the formula has them, in the order in which the reference tells them.
 
-use cyrano_engine::Relations;
+use cyrano_engine::{Racing, Relations, Violation};
 use cyrano_memory::cat::Matrix;
 
+use crate::formula::encode::Encoding;
 use crate::formula::lit::Lit;
 use crate::formula::relational::{Act, Relational};
 
@@ -29,4 +30,15 @@ pub(crate) fn relations(found: &Relational, numbers: &[usize], value: &dyn Fn(Li
     };
     let fr = rf.inverse().seq(&co).diff(&Matrix::filter(count, same));
     Relations { rf: told(&rf), co: direct(&co), fr: direct(&fr) }
+}
+
+/// The two accesses that a model of the formula says race; events are given by their places from 1 on.
+pub(crate) fn race(encoding: &Encoding, numbers: &[usize], value: &dyn Fn(Lit) -> bool) -> Option<Violation> {
+    let found = encoding.relational.as_deref()?;
+    let (first, second, _) = found.races.iter().find(|(.., lit)| value(*lit))?;
+    let racing = |part: usize| {
+        let part = &found.parts[part];
+        Some(Racing { thread: part.thread?, instr: part.instr, step: numbers[part.event?].checked_sub(1)? })
+    };
+    Some(Violation::Race { first: racing(*first)?, second: racing(*second)? })
 }

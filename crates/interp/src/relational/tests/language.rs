@@ -230,3 +230,14 @@ fn values_out_of_thin_air() {
     check(&straight, "0:a=0 1:a=0", &[("lkmm", YES)]);
     check(&straight, "0:a=0 1:a=1", &[("lkmm", NO)]);
 }
+
+/// It may come from where a read looks, which is a circle without a write that is computed from what was read at first.
+#[test]
+fn places_out_of_thin_air() {
+    let mut program = program(&["a := load x; b := load v[a]; store y, b", "a := load y; store x, a"], "0:a 1:a");
+    let one = program.locations.iter_mut().find(|location| location.name == "v[1]").expect("a location");
+    one.init = 1;
+    let answer = ask(&program, "lkmm");
+    assert!(answer.outcomes.contains(&vec![1, 1]), "{:?}", answer.outcomes);
+    assert_eq!(ask(&program, "armv8").outcomes.into_iter().collect::<Vec<_>>(), [[0, 0]]);
+}

@@ -4,6 +4,7 @@ use cyrano_memory::cat::{Axiom, Matrix, Node as CatNode, NodeId, Test, Type};
 
 use super::bounds::relation;
 use super::events::Events;
+use super::faults::Fault;
 use super::literals::Literals;
 use super::{Relational, at_least};
 use crate::formula::graph::{Graph, Node};
@@ -68,6 +69,7 @@ fn acyclic(literals: &mut Literals<'_>, of: NodeId) -> Graph {
     let mut todo = vec![of];
     while let Some(node) = todo.pop() {
         match literals.plan.nodes[node as usize] {
+            CatNode::Union(a, _) if Fault::LackOperand.is_on() => todo.push(a),
             CatNode::Union(a, b) => todo.extend([a, b]),
             CatNode::Plus(a) => todo.push(a),
             _ if operands.contains(&node) => {}

@@ -1,10 +1,11 @@
 //! Base sets and relations over the events of an unrolled program, as the reference has them for one execution.
 
-use cyrano_ir::{Change, Fence};
+use cyrano_ir::Fence;
 use cyrano_memory::cat::Base;
 
-use super::events::{Act, Events, writes};
-use crate::execute::eval::Taint;
+use super::events::{Act, Events};
+use super::faults::Fault;
+use crate::execute::eval::{DIRECT, Taint};
 use crate::execute::event::Event;
 use crate::formula::gates::Gates;
 use crate::formula::lit::{FALSE, Lit, TRUE};
@@ -66,12 +67,11 @@ impl Events<'_> {
                 pairs
             }
             Base::Address => self.sources(&|event, _| event.from.address.clone()),
+            Base::Data | Base::DirectData if Fault::ForgetData.is_on() => Vec::new(),
+            Base::Control if Fault::ForgetControl.is_on() => Vec::new(),
             Base::Data => self.sources(&flow),
-            Base::DirectAddress => {
-                let all = self.sources(&|event, _| event.from.address.clone());
-                self.directly(all, gates)
-            }
-            Base::DirectData => self.directly(self.sources(&flow), gates),
+            Base::DirectAddress => self.sources(&|event, _| direct(&event.from.address)),
+            Base::DirectData => self.sources(&|event, act| direct(&flow(event, act))),
             Base::Compared => self.sources(&|event, act| match act {
                 Act::Read => event.from.compared.clone(),
                 _ => Taint::default(),
@@ -96,7 +96,8 @@ impl Events<'_> {
                         if !a.address.meets(&b.address) {
                             continue;
                         }
-                        let own = first == second || a.event.is_some() && a.event == b.event;
+                        let own =
+                            Fault::AlwaysThere.is_on() || first == second || a.event.is_some() && a.event == b.event;
                         let lit = if own { TRUE } else { same_address(gates, &a.address, &b.address) };
                         pairs.push((first, second, lit));
                         if first != second {
@@ -106,6 +107,7 @@ impl Events<'_> {
                 }
                 pairs
             }
+            Base::Amo | Base::Exclusive if Fault::NoHalves.is_on() => Vec::new(),
             Base::Amo => self.amo(),
             Base::Exclusive => self.sources(&|event, _| event.from.reserved.clone()),
             Base::RcuSection => self.rcu_sections(gates),
@@ -123,20 +125,6 @@ impl Events<'_> {
         }
     }
 
-    /// Without what a compare-and-swap found that succeeded: that is what it was compared with. Selections are refused.
-    fn directly(&self, pairs: Vec<(usize, usize, Lit)>, gates: &mut Gates) -> Vec<(usize, usize, Lit)> {
-        let events = &self.set.run.events;
-        let compares = |event: &&Event| {
-            let access = self.set.program.instr(event.thread, event.instr).op.access();
-            access.is_some_and(|access| matches!(access.change, Some(Change::Cas { .. })))
-        };
-        let direct = |(from, to, lit): (usize, usize, Lit)| {
-            let source = self.parts[from].event.map(|event| &events[event]).filter(compares);
-            (from, to, source.map_or(lit, |source| gates.and(lit, !writes(source))))
-        };
-        pairs.into_iter().map(direct).collect()
-    }
-
     /// Pairs from what an access was computed from to it. Within a read-modify-write nothing depends on anything.
     fn sources(&self, from: &dyn Fn(&Event, Act) -> Taint) -> Vec<(usize, usize, Lit)> {
         let mut pairs = Vec::new();
@@ -151,7 +139,7 @@ impl Events<'_> {
     fn add(&self, pairs: &mut Vec<(usize, usize, Lit)>, taint: &Taint, to: usize, event: Option<usize>) {
         let events = &self.set.run.events;
         let writes = self.parts[to].act == Act::Write;
-        for (source, lit) in taint.iter() {
+        for (source, lit) in taint.iter().filter(|(source, _)| source & DIRECT == 0) {
             let own =
                 |event: usize| events[event].unit.is_some() && events[event].unit == events[*source as usize].unit;
             if writes && event.is_some_and(own) {
@@ -225,4 +213,10 @@ impl Events<'_> {
         }
         pairs
     }
+}
+
+/// Those that go in directly.
+fn direct(taint: &Taint) -> Taint {
+    let direct = taint.iter().filter(|(source, _)| source & DIRECT != 0);
+    direct.map(|(source, lit)| (source & !DIRECT, *lit)).collect::<Vec<_>>().into()
 }

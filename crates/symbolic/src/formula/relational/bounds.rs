@@ -7,6 +7,7 @@
 use cyrano_memory::cat::{Base, Bits, Found, Matrix, Node, NodeId, Plan, Type};
 
 use super::events::{Events, exclusive};
+use super::faults::Fault;
 use crate::formula::gates::Gates;
 use crate::formula::lit::{FALSE, Lit, TRUE};
 
@@ -146,10 +147,13 @@ impl Bounds {
                 both(self.must(a), self.must(b), Bits::inter, Matrix::inter),
                 both(self.may(a), self.may(b), Bits::inter, Matrix::inter),
             ),
-            Node::Diff(a, b) => (
-                both(self.must(a), self.may(b), Bits::diff, Matrix::diff),
-                both(self.may(a), self.must(b), Bits::diff, Matrix::diff),
-            ),
+            Node::Diff(a, b) => {
+                let taken = if Fault::StraightBounds.is_on() { self.may(b) } else { self.must(b) };
+                (
+                    both(self.must(a), self.may(b), Bits::diff, Matrix::diff),
+                    both(self.may(a), taken, Bits::diff, Matrix::diff),
+                )
+            }
             Node::Complement(a) if is_set => {
                 (Found::Set(set(self.may(a)).complement()), Found::Set(set(self.must(a)).complement()))
             }

@@ -12,6 +12,7 @@ use cyrano_memory::cat::Plan;
 use rustc_hash::FxHashMap;
 
 use super::Setting;
+use super::faults::Fault;
 use crate::execute::event::{Address, Event, Placed};
 use crate::execute::value::Value;
 use crate::formula::gates::Gates;
@@ -124,7 +125,7 @@ impl<'a> Events<'a> {
             guard: fence.guard,
             address: at.map(|at| Address::fixed(at.0)).unwrap_or_default(),
             event: None,
-            tags: tags_of(fence.fence),
+            tags: fence.fence.tags(),
             failed: None,
             rmw: FALSE,
         });
@@ -210,6 +211,7 @@ impl<'a> Events<'a> {
                     self.co.push((first, second, same));
                     continue;
                 }
+                let before = if Fault::OrderThreads.is_on() { TRUE } else { before };
                 let (forth, back) = (gates.and(same, before), gates.and(same, !before));
                 self.co.extend([(first, second, forth), (second, first, back)]);
             }
@@ -223,13 +225,17 @@ impl<'a> Events<'a> {
             for write in (0..self.parts.len()).filter(|part| self.parts[*part].act == Act::Write) {
                 let own = self.parts[write].thread == self.parts[read].thread;
                 let out_of_reach = self.coherent && own && write > read
-                    || hidden.is_some_and(|hidden| (own || self.parts[write].thread.is_none()) && write < hidden);
+                    || hidden.is_some_and(|hidden| {
+                        (own || self.parts[write].thread.is_none() || Fault::HideAll.is_on()) && write < hidden
+                    });
                 if !out_of_reach && let Some(lit) = self.sees(gates, write, read) {
                     self.rf.push((write, read, lit));
                     seen.push(lit);
                 }
             }
-            gates.clause(&seen);
+            if !Fault::SeeNothing.is_on() {
+                gates.clause(&seen);
+            }
             for (at, one) in seen.iter().enumerate().skip(1) {
                 seen[at + 1..].iter().for_each(|other| gates.clause(&[!*one, !*other]));
             }
@@ -302,7 +308,9 @@ impl<'a> Events<'a> {
                 }
                 for (other, there) in writes.iter().filter(|(other, _)| other != write) {
                     let earlier = co.get(&(*other, *write)).copied().unwrap_or(FALSE);
-                    gates.clause(&[!lit, !self.parts[*other].guard, !*there, earlier]);
+                    if !Fault::AnyLast.is_on() {
+                        gates.clause(&[!lit, !self.parts[*other].guard, !*there, earlier]);
+                    }
                 }
             }
             gates.clause(&last);
@@ -324,17 +332,6 @@ fn node(part: usize) -> Node {
 /// Whether two guards exclude one another, as far as the gates show it.
 pub(super) fn exclusive(gates: &Gates, a: Lit, b: Lit) -> bool {
     gates.implies(a, !b) || gates.implies(b, !a)
-}
-
-/// What the name of a fence of C11 says about it, as of an access.
-fn tags_of(fence: Fence) -> Tags {
-    let Fence::Named { name, .. } = fence else { return Tags::default() };
-    let Some(order) = name.name().strip_prefix("thread_fence.") else { return Tags::default() };
-    Tags::ATOMIC
-        | match order {
-            "acq_rel" => Tags::ACQUIRE | Tags::RELEASE,
-            order => Tags::from_name(order).unwrap_or_default(),
-        }
 }
 
 /// What a model is told of an access: one that knows races is told what synchronises.

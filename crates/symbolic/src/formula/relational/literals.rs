@@ -7,6 +7,7 @@ use cyrano_memory::cat::{Matrix, Node, NodeId, Plan, Type};
 use rustc_hash::FxHashMap;
 
 use super::bounds::{Bounds, relation, set};
+use super::faults::Fault;
 use crate::formula::gates::Gates;
 use crate::formula::lit::{FALSE, Lit, TRUE};
 
@@ -197,7 +198,8 @@ impl<'a> Literals<'a> {
     fn closure(&mut self, node: NodeId, of: NodeId, from: usize, to: usize, at_least: bool) -> Vec<Vec<Lit>> {
         let steps = &self.steps[&of];
         let between = (0..self.guards.len()).filter(|at| *at != from && *at != to);
-        let between: Vec<usize> = between.filter(|at| steps.contains(from, *at) && self.may(node, *at, to)).collect();
+        let between = between.filter(|at| steps.contains(from, *at) && self.may(node, *at, to));
+        let between: Vec<usize> = between.filter(|_| !Fault::OneStep.is_on()).collect();
         let direct = steps.contains(from, to) || self.may(of, from, to);
         let mut ways = Vec::new();
         if direct {
@@ -214,7 +216,8 @@ impl<'a> Literals<'a> {
     /// The guard of an event between two others, unless one of them implies it.
     fn there(&self, at: usize, from: usize, to: usize) -> Lit {
         let implied = &self.bounds.implied;
-        if implied.contains(from, at) || implied.contains(to, at) { TRUE } else { self.guards[at] }
+        let implied = implied.contains(from, at) || implied.contains(to, at) || Fault::NobodyBetween.is_on();
+        if implied { TRUE } else { self.guards[at] }
     }
 
     /// The literal that holds where a pair is in a relation and both are executed, at least or at most.

@@ -37,10 +37,7 @@ impl Ask<'_> {
                 let reason = "the program does not do what the solver's model says";
                 Answer::new(Verdict::Unknown, Some(Cause::Internal(reason)))
             }
-            Err(Cut::Loops(loops)) => {
-                let places = loops.iter().map(|key| (key.thread, key.head)).collect();
-                Answer { places, ..Answer::new(Verdict::Bounded, Some(self.bound(&loops))) }
-            }
+            Err(Cut::Loops(loops)) => self.beyond(&loops),
         };
         answer.outcomes = findings.outcomes;
         answer
@@ -61,6 +58,21 @@ impl Ask<'_> {
         }
     }
 
+    /// Loops go on beyond their bounds. Nothing can be claimed of a program whose executions raise a flag, bounded or not.
+    fn beyond(&mut self, loops: &BTreeSet<LoopKey>) -> Answer {
+        let flags = self.last.take().map(|mut last| {
+            let flags = self.flags(&mut last);
+            self.last = Some(last);
+            flags.unwrap_or_default()
+        });
+        let flags = flags.unwrap_or_default();
+        if !flags.is_empty() && !self.asks_for_outcomes() {
+            return flagged(flags);
+        }
+        let places = loops.iter().map(|key| (key.thread, key.head)).collect();
+        Answer { places, flags, ..Answer::new(Verdict::Bounded, Some(self.bound(loops))) }
+    }
+
     /// The reason for a verdict that is bounded by loops.
     fn bound(&self, loops: &BTreeSet<LoopKey>) -> Cause {
         let names: BTreeSet<&str> = loops.iter().map(|key| &*self.query.program().thread(key.thread).name).collect();
@@ -79,7 +91,8 @@ impl Ask<'_> {
     /// The flags that some execution raises which runs to its end.
     fn flags(&mut self, last: &mut Last) -> Result<BTreeSet<String>, Stop> {
         let none = last.encoding.relational.as_ref().is_none_or(|relational| relational.flags.is_empty());
-        if none {
+        // Who asks about races has been told of the flag that matters.
+        if none || matches!(self.query.question(), Question::Holds(Property::Races)) {
             return Ok(BTreeSet::new());
         }
         // Executions with outcomes that were found are not asked for again, and may raise flags.
@@ -137,8 +150,7 @@ impl Ask<'_> {
             return Answer { flags, ..Answer::new(Verdict::Verified, None) };
         };
         if !flags.is_empty() {
-            let reason = Cause::Flagged(flags.iter().cloned().collect());
-            return Answer { flags, ..Answer::new(Verdict::Unknown, Some(reason)) };
+            return flagged(flags);
         }
         let mut solve = |lit: Lit| {
             let found = solver.solve(&[&selected[..], &[lit]].concat());
@@ -171,6 +183,12 @@ impl Ask<'_> {
             (Found::Nothing | Found::Model, _) => Answer::new(Verdict::Verified, None),
         }
     }
+}
+
+/// The program has no meaning.
+fn flagged(flags: BTreeSet<String>) -> Answer {
+    let reason = Cause::Flagged(flags.iter().cloned().collect());
+    Answer { flags, ..Answer::new(Verdict::Unknown, Some(reason)) }
 }
 
 /// Whether threads that wait for ever would violate a property.

@@ -1,0 +1,76 @@
+//! The comparison of both engines on random programs notices each bug.
+
+use cyrano_conformance::limits;
+use cyrano_conformance::pinned::pinned;
+use cyrano_conformance::related::related;
+use cyrano_conformance::relations::compare_with;
+use cyrano_ir::Program;
+use cyrano_memory::Model;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, TestRunner};
+
+use super::{Fault, ON};
+use crate::Symbolic;
+
+const ALL: [Fault; 12] = [
+    Fault::NobodyBetween,
+    Fault::OneStep,
+    Fault::StraightBounds,
+    Fault::SeeNothing,
+    Fault::HideAll,
+    Fault::NoHalves,
+    Fault::LackOperand,
+    Fault::ForgetData,
+    Fault::ForgetControl,
+    Fault::AnyLast,
+    Fault::OrderThreads,
+    Fault::AlwaysThere,
+];
+
+/// Load buffering with branches, and store buffering in an array.
+const FIXED: [&str; 2] = [
+    "program lb\nlocation x = 0\nlocation y = 0\n\
+     thread p\nregister r = 0\n@0: r := load x\n@1: branch (r == 1) then @2 else @2\n@2: store y, 1\n@3: halt\n\
+     thread q\nregister r = 0\n@0: r := load y\n@1: branch (r == 1) then @2 else @2\n@2: store x, 1\n@3: halt\n\
+     observe a = p:r\nobserve b = q:r\n",
+    "program sb\nlocation \"a[0]\" = 0\nlocation \"a[1]\" = 0\narray a = \"a[0]\" of 2\n\
+     thread p\nregister i = 0\nregister r = 0\n@0: i := choose 0, 1\n@1: store a[i], 1\n@2: r := load a[(1 - i)]\n@3: halt\n\
+     thread q\nregister i = 0\nregister r = 0\n@0: i := choose 0, 1\n@1: store a[i], 1\n@2: r := load a[(1 - i)]\n@3: halt\n\
+     observe i = p:i\nobserve j = q:i\nobserve a = p:r\nobserve b = q:r\n",
+];
+
+/// Programs, always the same ones, each with a model.
+fn programs(count: usize) -> Vec<(Program, Model)> {
+    let models = cyrano_memory::relational();
+    let parsed = FIXED.map(|text| cyrano_ir::text::parse(text).expect("a program"));
+    let fixed = parsed.iter().flat_map(|program| models.iter().map(|model| (program.clone(), model.clone())));
+    let mut all: Vec<(Program, Model)> = fixed.collect();
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..pinned(1) });
+    let cases = related(8, models.len());
+    let random = (0..count).map(|_| cases.new_tree(&mut runner).expect("a program").current());
+    all.extend(random.map(|random| (random.program(&models[random.model]), models[random.model].clone())));
+    all
+}
+
+/// Which of the programs is the first that the engines disagree on.
+fn noticed(programs: &[(Program, Model)], fault: Option<Fault>) -> Option<(usize, String)> {
+    ON.set(fault);
+    let complaint = |program: &Program, model: &Model| {
+        let compared = compare_with(&Symbolic::default(), program, model, &|| limits(0.5, 2));
+        compared.err().map(|disagreement| disagreement.to_string())
+    };
+    let found = programs.iter().enumerate().find_map(|(at, (program, model))| Some((at, complaint(program, model)?)));
+    ON.set(None);
+    found
+}
+
+#[test]
+fn bugs_in_the_encoder_are_noticed() {
+    let programs = programs(1000);
+    assert_eq!(noticed(&programs[..100], None), None);
+    for fault in ALL {
+        let found = noticed(&programs, Some(fault));
+        println!("{fault:?}: {found:?}");
+        assert!(found.is_some(), "nobody notices {fault:?}");
+    }
+}
