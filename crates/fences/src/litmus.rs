@@ -200,13 +200,14 @@ fn language(text: &str, access: Range<usize>) -> Vec<Stronger> {
         [("READ_ONCE(", "smp_load_acquire(", Acquire), ("WRITE_ONCE(", "smp_store_release(", Release)];
     let written = &text[access.clone()];
     if let Some(at) = written.find("memory_order_") {
-        let start = access.start + at + "memory_order_".len();
+        let start = access.start + at;
         let order = text[start..access.end].split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-        let now = C11.iter().find(|(name, _)| *name == order).map(|(_, now)| *now);
+        let now = C11.iter().find(|(name, _)| order.ends_with(name)).map(|(_, now)| *now);
         let more = C11.iter().filter(|(_, more)| now.is_none_or(|now| now != *more && more.is_at_least(now)));
+        let range = start..start + order.len();
         let way = |(name, order): &(&str, AccessOrder)| {
-            let range = start..start + text[start..].split(|c: char| !c.is_alphanumeric() && c != '_').next().map_or(0, str::len);
-            Stronger { range, text: (*name).to_owned(), order: *order }
+            let text = format!("memory_order_{name}");
+            Stronger { range: range.clone(), text, order: *order }
         };
         return more.map(way).collect();
     }

@@ -5,15 +5,15 @@
 //! | `armv8` | `dmb.ishld` 2, `dmb.ishst` 3, `dmb.ish` 8 |
 //! | `power` | `lwsync` 2, `sync` 8 |
 //! | `riscv` | `fence.r.r`, `.r.w`, `.w.w` 2; `.r.rw`, `.rw.w` 3; `fence.tso` 4; `fence.w.r` 6; `.rw.r`, `.w.rw` 7; `.rw.rw` 8 |
-//! | `rc11`, `imm` | `thread_fence.acquire`, `.release` 2, `.acq_rel` 3, `.seq_cst` 8 |
+//! | `rc11`, `imm` | `thread_fence.acquire`, `.release` 3, `.acq_rel` 4, `.seq_cst` 8 |
 //! | `ra` | `thread_fence.seq_cst` 8 |
-//! | `lkmm` | `smp_rmb`, `smp_wmb` 2, `smp_mb` 8 |
+//! | `lkmm` | `smp_rmb`, `smp_wmb` 3, `smp_mb` 8 |
 //! | `cat:tso` | `mfence` 8 |
 //! | `cat:pso` | store-store 2, `mfence` 8 |
 //!
 //! A cat file of a user's gets the fences of the machines whose fences it names, and fences by what they order if it names none.
 //! Costs say what waits for what: a fence that keeps loads behind earlier stores waits until these have reached everybody. They grow with what a fence orders, so
-//! that of two fences at one place that both do, the weaker one is chosen.
+//! that of two fences at one place that both do, the weaker one is chosen; and an access with an order ([`crate::AccessOrder`]) costs less than a fence beside it.
 
 use cyrano_ir::{Fence, FenceName, FenceSet};
 use cyrano_memory::Model;
@@ -45,8 +45,8 @@ const RISCV: Row = &[
     ("fence.rw.rw", 8),
 ];
 const C11: Row =
-    &[("thread_fence.acquire", 2), ("thread_fence.release", 2), ("thread_fence.acq_rel", 3), ("thread_fence.seq_cst", 8)];
-const KERNEL: Row = &[("smp_rmb", 2), ("smp_wmb", 2), ("smp_mb", 8)];
+    &[("thread_fence.acquire", 3), ("thread_fence.release", 3), ("thread_fence.acq_rel", 4), ("thread_fence.seq_cst", 8)];
+const KERNEL: Row = &[("smp_rmb", 3), ("smp_wmb", 3), ("smp_mb", 8)];
 const X86: Row = &[("mfence", 8)];
 const RA: Row = &[("thread_fence.seq_cst", 8)];
 const PSO: Row = &[("store-store", 2), ("mfence", 8)];

@@ -2,20 +2,21 @@
 //!
 //! The programs are compiled once with a fence at every place that makes a difference. A set is a choice among these: what is not chosen becomes a jump to the next
 //! instruction, so that an execution, and what it violates, means the same in all of them and can be replayed with another set.
-//! What is found is written into the text, compiled, and judged once more as a whole.
+//! What is found is written into the text and compiled; whatever is not the program that was verified, jumps aside, is judged once more, and so is what was taken for correct because
+//! it is so with less.
 //!
 //! **Invariant:** a set that is reported was verified on what the text with it compiles to.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cyrano_engine::{Execution, Query, Question, Violation};
 use cyrano_ir::{Fence as Barrier, FenceSet, InstrId, Op, Program, Property};
 use cyrano_memory::Model;
 
-use super::retag::{Retag, replaced, retags};
-use super::text::{SLICES, from_now};
+use super::retag::{Retag, is_same_code, replaced, retags};
+use super::text::from_now;
 use super::{Ask, Trouble, judge};
 use crate::edits::{Editable, Offer};
 use crate::fence::{Fence, Position};
@@ -28,6 +29,9 @@ use crate::turns::Turns;
 
 /// So much distaste weighs as much as one unit of cost.
 const TASTE: u32 = 1 << 8;
+
+/// How many seconds each test gets before the others have their turn again: wrong sets are refused quickly, and every turn starts from nothing.
+const SLICES: [Option<u64>; 3] = [Some(2), Some(20), None];
 
 /// One change of the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,6 +76,8 @@ pub struct Machine<'a, A: Ask> {
     retags: Vec<Vec<Retag>>,
     charts: Vec<Program>,
     turns: Turns<Vec<usize>>,
+    /// The programs that were verified with a set, as they are.
+    verified: RefCell<BTreeSet<(usize, Vec<usize>)>>,
     trouble: RefCell<Option<Trouble>>,
 }
 
@@ -86,8 +92,8 @@ impl<'a, A: Ask> Machine<'a, A> {
     ) -> Result<Self, Trouble> {
         let (offers, edits, retags, charts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let turns = Turns::new(asker.programs().len());
-        let trouble = RefCell::new(None);
-        let mut machine = Self { asker, text, model, language, edits, offers, retags, charts, turns, trouble };
+        let (verified, trouble) = (RefCell::default(), RefCell::new(None));
+        let mut machine = Self { asker, text, model, language, edits, offers, retags, charts, turns, verified, trouble };
         machine.offer_fences(weights)?;
         machine.offer_orders();
         if machine.edits.is_empty() {
@@ -228,15 +234,28 @@ impl<'a, A: Ask> Machine<'a, A> {
         program
     }
 
-    fn judge_programs(&self, programs: &[Program], set: &[usize], turns: &Turns<Vec<usize>>) -> Judgement<Seen<A::Trace>> {
+    /// Judges programs with a set, but for those that are verified.
+    fn judge_programs(
+        &self,
+        programs: &[Program],
+        set: &[usize],
+        turns: &Turns<Vec<usize>>,
+        is_verified: impl Fn(usize) -> bool,
+    ) -> Judgement<Seen<A::Trace>> {
         let slices = if programs.len() > 1 { &SLICES[..] } else { &[None] };
         let within = |known: &Vec<usize>| known.iter().all(|edit| self.offers[*edit].at_least.iter().any(|more| set.contains(more)));
         let ruling = turns.judge(slices, programs, within, |seconds, number| {
+            if is_verified(number) {
+                return (Judgement::Correct, set.to_vec());
+            }
             let until = seconds.map(from_now);
             let what = |_: &Property| self.asker.name(number).map_or("a check".to_owned(), |test| format!("the check of {test}"));
             let put = |_: usize, query: Query<'_>| self.asker.ask(number, query, until);
             let form = |_: &Property| Cow::Borrowed(&programs[number]);
             let judged = judge(self.asker, number, self.model, form, what, put, &self.trouble);
+            if matches!(judged, Judgement::Correct) {
+                self.verified.borrow_mut().insert((number, set.to_vec()));
+            }
             let seen = judged.map(|execution, _, fault| Seen {
                 program: number,
                 property: fault.property,
@@ -259,14 +278,18 @@ impl<A: Ask> Editable for Machine<'_, A> {
 
     fn judge(&self, set: &[usize]) -> Judgement<Seen<A::Trace>> {
         let programs: Vec<Program> = (0..self.charts.len()).map(|number| self.edited(number, set)).collect();
-        self.judge_programs(&programs, set, &self.turns)
+        self.judge_programs(&programs, set, &self.turns, |_| false)
     }
 
     fn check_again(&self, set: &[usize]) -> Judgement<Seen<A::Trace>> {
         let Some(programs) = self.asker.compile(&self.written(set)) else {
             return Judgement::Unknown("the repaired source does not compile".to_owned());
         };
-        match self.judge_programs(&programs, set, &Turns::new(programs.len())) {
+        let is_verified = |number: usize| {
+            let asked = self.verified.borrow().contains(&(number, set.to_vec()));
+            asked && is_same_code(&self.edited(number, set), &programs[number])
+        };
+        match self.judge_programs(&programs, set, &Turns::new(programs.len()), is_verified) {
             Judgement::Wrong(_) => {
                 let why = "the repaired source goes wrong, although the repaired program does not".to_owned();
                 *self.trouble.borrow_mut() = Some(Trouble::Untrusted(why.clone()));

@@ -1,8 +1,9 @@
-//! What a stronger way to write an access does to programs, found by compiling the text with it.
+//! What a stronger way to write an access does to programs, found by compiling the text with it; and whether two programs are the same but for jumps.
 //!
 //! The accesses of a thread keep their numbers, in the order of the code, whatever their tags are and wherever fences stand.
 
-use cyrano_ir::{Access, Op, Program, Tags};
+use cyrano_ir::dataflow::successors;
+use cyrano_ir::{Access, Instr, InstrId, Op, Program, Tags};
 
 use crate::text::Stronger;
 
@@ -80,4 +81,41 @@ pub(super) fn retags(plain: &[Program], strong: &[Program]) -> Option<Vec<Retag>
 fn is_same_access(a: &Access, b: &Access) -> bool {
     let bare = |access: &Access| Access { tags: Tags::default(), failed: None, ..access.clone() };
     bare(a) == bare(b)
+}
+
+/// Whether the threads of two programs have the same code, wherever it comes from and however much it jumps about.
+pub(super) fn is_same_code(a: &Program, b: &Program) -> bool {
+    let code = |program: &Program| program.threads.iter().map(|thread| graph(&thread.code)).collect::<Vec<_>>();
+    a.locations.len() == b.locations.len() && code(a) == code(b)
+}
+
+/// An operation, and the numbers of those that can come next.
+type Node = (Op, Vec<Option<usize>>);
+
+/// The operations of code that are no jumps, in order, and the one that it starts with.
+fn graph(code: &[Instr]) -> (Option<usize>, Vec<Node>) {
+    let is_jump = |at: &usize| matches!(code[*at].op, Op::Jump(_));
+    let resolve = |start: usize| {
+        let mut at = start;
+        for _ in 0..=code.len() {
+            match code.get(at).map(|instr| &instr.op) {
+                Some(Op::Jump(to)) => at = to.index(),
+                Some(_) => return Some((0..at).filter(|at| !is_jump(at)).count()),
+                None => return None,
+            }
+        }
+        None
+    };
+    let node = |at: usize| {
+        let op = &code[at].op;
+        let next = successors(op, InstrId::new(at)).map(|to| resolve(to.index())).collect();
+        let plain = match op {
+            Op::Branch { cond, .. } => {
+                Op::Branch { cond: cond.clone(), then_to: InstrId::new(0), else_to: InstrId::new(0) }
+            }
+            other => other.clone(),
+        };
+        (plain, next)
+    };
+    (resolve(0), (0..code.len()).filter(|at| !is_jump(at)).map(node).collect())
 }

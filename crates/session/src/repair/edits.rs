@@ -63,14 +63,18 @@ fn reason(found: &Found, asker: &Asker<'_>) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
+/// What is written, without the bracket of a call.
+fn word(written: &str) -> String {
+    written.trim_end_matches(['(', '*', '&']).to_owned()
+}
+
 /// One set as it is told, in the order of the source.
 fn infos(machine: &Machine<'_, Asker<'_>>, source: &str, found: &Found, set: &EditSet) -> Vec<FenceInfo> {
     let told = |(edit, prevents): (&usize, &Option<usize>)| {
         let (kind, instead_of, line, program) = match &machine.edits[*edit] {
             Edit::Fence { position, fence } => (fence.fence.to_string(), None, position.line, position.program.clone()),
             Edit::Order { way, line, program } => {
-                let was = source[way.range.clone()].to_owned();
-                (way.text.clone(), Some(was), *line, program.clone())
+                (word(&way.text), Some(word(&source[way.range.clone()])), *line, program.clone())
             }
         };
         let trace = prevents.and_then(|number| found.counterexamples.get(number)?.trace.clone());
