@@ -59,6 +59,7 @@ fn shown(found: &Found) -> Option<Trace> {
 /// Why it ended like that, and what was not looked at.
 fn reason(found: &Found, asker: &Asker<'_>) -> Option<String> {
     let unjudged = unjudged(asker.task.aims).filter(|_| found.verdict != Verdict::Irreparable);
+    let unjudged: Vec<&str> = unjudged.collect();
     let reasons: Vec<&str> = found.reason.as_deref().into_iter().chain(unjudged).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
