@@ -1,7 +1,7 @@
 //! Statements and blocks.
 
 use cyrano_ir::suggest::closest;
-use cyrano_ir::{Diagnostic, Fence, FenceSet, Span, TxEvent};
+use cyrano_ir::{Diagnostic, Fence, FenceName, FenceSet, Span, TxEvent};
 
 use crate::report::{Fallible, Reported};
 use crate::syntax::ast::{AtomicBlock, Block, Call, Name, Rhs, Stmt, StmtKind};
@@ -250,14 +250,26 @@ impl Parser<'_, '_> {
         Ok(StmtKind::Fence(Fence::Kinds(union)))
     }
 
-    /// The name of a machine's fence in parentheses, as `(dmb.ish)`; if it is none, nothing is taken. Such a name is one word of the text, whatever tokens it has.
+    /// The name of a machine's fence in parentheses, as `(dmb.ish)`; if it looks like none, nothing is taken. Such a name is one word of the text, whatever tokens it has.
     fn machine_fence(&mut self) -> Option<Fence> {
         let is_close = |ahead: &usize| matches!(self.peek_ahead(*ahead), Token::CloseParen | Token::End);
         let close = (1..8).find(is_close)?;
         let inside = self.span_ahead(1).to(self.span_ahead(close - 1));
-        let fence = Fence::alone(self.text(inside))?;
+        let name = self.text(inside);
+        let fence = Fence::alone(name);
+        if fence.is_none() && !name.contains('.') {
+            return None;
+        }
+        if fence.is_none() {
+            let known = FenceName::all().map(FenceName::name).filter(|name| Fence::alone(name).is_some());
+            let help = match closest(name, known) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => "for example `fence(dmb.ish)`, `fence(lwsync)`, `fence(fence.rw.w)`".to_owned(),
+            };
+            self.complain(inside, format!("unknown fence `{name}`"), "no machine has it", &help);
+        }
         (0..=close).for_each(|_| _ = self.bump());
-        Some(fence)
+        Some(fence.unwrap_or(Fence::Kinds(FenceSet::FULL)))
     }
 
     fn fence_kind(&mut self) -> Fallible<FenceSet> {
