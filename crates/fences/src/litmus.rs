@@ -101,7 +101,8 @@ pub fn gaps(text: &str) -> Vec<Position> {
     let rows = rows(text);
     let mut found = Vec::new();
     for column in 0..rows.iter().map(|row| row.cells.len()).max().unwrap_or(0) {
-        let own = rows.iter().filter_map(|row| row.cells.get(column)).filter(|cell| !text[(*cell).clone()].trim().is_empty());
+        let own =
+            rows.iter().filter_map(|row| row.cells.get(column)).filter(|cell| !text[(*cell).clone()].trim().is_empty());
         let mut ends: Vec<usize> = own.map(|cell| cell.start + text[cell.clone()].trim_end().len()).collect();
         ends.pop();
         let line = |at: usize| 1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count();
@@ -201,7 +202,8 @@ fn language(text: &str, access: Range<usize>) -> Vec<Stronger> {
     let written = &text[access.clone()];
     if let Some(at) = written.find("memory_order_") {
         let start = access.start + at;
-        let order = text[start..access.end].split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        let order =
+            text[start..access.end].split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
         let now = C11.iter().find(|(name, _)| order.ends_with(name)).map(|(_, now)| *now);
         let more = C11.iter().filter(|(_, more)| now.is_none_or(|now| now != *more && more.is_at_least(now)));
         let range = start..start + order.len();
@@ -235,7 +237,8 @@ mod tests {
         let fence = Fence::named("dmb.ishst").expect("a fence");
         let statement = statement(MP, fence).expect("Arm has it");
         let patched = write(MP, &[(gaps[2].clone(), statement)]);
-        let expected = MP.replace("STR W0,[X1] |             ;\n", "STR W0,[X1] |             ;\n DMB ISHST   |             ;\n");
+        let expected =
+            MP.replace("STR W0,[X1] |             ;\n", "STR W0,[X1] |             ;\n DMB ISHST   |             ;\n");
         assert_eq!(patched.text, expected);
     }
 
@@ -257,7 +260,9 @@ mod tests {
     fn check(text: &str, access: &str, expected: &[&str]) {
         let at = text.find(access).expect("it is there");
         let found = stronger(text, at..at + access.len());
-        let told = |way: &Stronger| format!("{}{}{}", &text[at..way.range.start], way.text, &text[way.range.end..at + access.len()]);
+        let told = |way: &Stronger| {
+            format!("{}{}{}", &text[at..way.range.start], way.text, &text[way.range.end..at + access.len()])
+        };
         assert_eq!(found.iter().map(told).collect::<Vec<_>>(), expected);
     }
 

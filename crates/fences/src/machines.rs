@@ -44,8 +44,12 @@ const RISCV: Row = &[
     ("fence.w.rw", 7),
     ("fence.rw.rw", 8),
 ];
-const C11: Row =
-    &[("thread_fence.acquire", 3), ("thread_fence.release", 3), ("thread_fence.acq_rel", 4), ("thread_fence.seq_cst", 8)];
+const C11: Row = &[
+    ("thread_fence.acquire", 3),
+    ("thread_fence.release", 3),
+    ("thread_fence.acq_rel", 4),
+    ("thread_fence.seq_cst", 8),
+];
 const KERNEL: Row = &[("smp_rmb", 3), ("smp_wmb", 3), ("smp_mb", 8)];
 const X86: Row = &[("mfence", 8)];
 const RA: Row = &[("thread_fence.seq_cst", 8)];

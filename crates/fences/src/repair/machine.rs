@@ -33,6 +33,9 @@ const TASTE: u32 = 1 << 8;
 /// How many seconds each test gets before the others have their turn again: wrong sets are refused quickly, and every turn starts from nothing.
 const SLICES: [Option<u64>; 3] = [Some(2), Some(20), None];
 
+/// What is said of a source that nothing can be done about.
+const NOTHING: &str = "there is nothing to try: its language has no fence of this model's, or no place for one, and no access could be stronger";
+
 /// One change of the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Edit {
@@ -93,11 +96,12 @@ impl<'a, A: Ask> Machine<'a, A> {
         let (offers, edits, retags, charts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let turns = Turns::new(asker.programs().len());
         let (verified, trouble) = (RefCell::default(), RefCell::new(None));
-        let mut machine = Self { asker, text, model, language, edits, offers, retags, charts, turns, verified, trouble };
+        let mut machine =
+            Self { asker, text, model, language, edits, offers, retags, charts, turns, verified, trouble };
         machine.offer_fences(weights)?;
         machine.offer_orders();
         if machine.edits.is_empty() {
-            return Err(Trouble::Nowhere("there is no place for a fence of this model, and no access that could be stronger"));
+            return Err(Trouble::Nowhere(NOTHING));
         }
         Ok(machine)
     }
@@ -115,7 +119,8 @@ impl<'a, A: Ask> Machine<'a, A> {
     /// The text with some edits.
     pub fn written(&self, set: &[usize]) -> String {
         let edits = || set.iter().map(|edit| &self.edits[*edit]);
-        let ways: Vec<&Stronger> = edits().filter_map(|edit| if let Edit::Order { way, .. } = edit { Some(way) } else { None }).collect();
+        let ways: Vec<&Stronger> =
+            edits().filter_map(|edit| if let Edit::Order { way, .. } = edit { Some(way) } else { None }).collect();
         let shifted = |at: usize| {
             let before = ways.iter().filter(|way| way.range.end <= at);
             before.fold(at, |at, way| at + way.text.len() - way.range.len())
@@ -135,7 +140,8 @@ impl<'a, A: Ask> Machine<'a, A> {
     /// Finds places for the fences of the model that the language can write, and compiles the charts.
     fn offer_fences(&mut self, weights: &BTreeMap<String, u32>) -> Result<(), Trouble> {
         let statement = |fence: &MachineFence| self.language.statement(self.text, fence.fence);
-        let fences: Vec<MachineFence> = machine_fences(self.model).into_iter().filter(|fence| statement(fence).is_some()).collect();
+        let fences: Vec<MachineFence> =
+            machine_fences(self.model).into_iter().filter(|fence| statement(fence).is_some()).collect();
         self.charts = self.asker.programs().into_iter().cloned().collect();
         let Some(strongest) = fences.last().and_then(statement) else { return Ok(()) };
         let places = self.places(&strongest)?;
@@ -147,7 +153,8 @@ impl<'a, A: Ask> Machine<'a, A> {
                 let at_least = fences.iter().enumerate().filter(|(_, other)| other.is_at_least(*fence));
                 let kind = fence.fence.kinds().unwrap_or(FenceSet::FULL);
                 let distaste = self.language.distaste(self.text, &Fence { position: position.clone(), kind });
-                let cost = fence.cost.saturating_mul(weight).saturating_mul(TASTE).saturating_add(distaste.min(TASTE / 16));
+                let cost =
+                    fence.cost.saturating_mul(weight).saturating_mul(TASTE).saturating_add(distaste.min(TASTE / 16));
                 let at_least = at_least.map(|(other, _)| first + other).collect();
                 debug_assert_eq!(self.edits.len(), first + number);
                 self.offers.push(Offer { slot: first, cost, at_least });
@@ -162,7 +169,9 @@ impl<'a, A: Ask> Machine<'a, A> {
         let compiles = |text: &str| self.asker.compile(text).is_some();
         let faithful = |patched: &crate::source::Patched| {
             let Some(programs) = self.asker.compile(&patched.text) else { return false };
-            let same = |(plain, program): (&Program, Program)| same_but_for_fences(plain, &patched.with_original_spans(program));
+            let same = |(plain, program): (&Program, Program)| {
+                same_but_for_fences(plain, &patched.with_original_spans(program))
+            };
             self.asker.programs().into_iter().zip(programs).all(same)
         };
         let positions = self.language.positions_for(self.text, statement, &compiles, &faithful);
@@ -186,7 +195,9 @@ impl<'a, A: Ask> Machine<'a, A> {
         let mut accesses = BTreeMap::new();
         for thread in plain.iter().flat_map(|program| &program.threads) {
             for instr in thread.code.iter().filter(|instr| instr.op.access().is_some()) {
-                accesses.entry((instr.span.start as usize, instr.span.end as usize)).or_insert_with(|| thread.name.clone());
+                accesses
+                    .entry((instr.span.start as usize, instr.span.end as usize))
+                    .or_insert_with(|| thread.name.clone());
             }
         }
         for ((start, end), thread) in accesses {
@@ -214,7 +225,10 @@ impl<'a, A: Ask> Machine<'a, A> {
     fn edited(&self, number: usize, set: &[usize]) -> Program {
         let mut program = self.charts[number].clone();
         for edit in set {
-            self.retags[*edit].iter().filter(|retag| retag.program == number).for_each(|retag| retag.apply(&mut program));
+            self.retags[*edit]
+                .iter()
+                .filter(|retag| retag.program == number)
+                .for_each(|retag| retag.apply(&mut program));
         }
         let fence_at = |at: usize| {
             let found = set.iter().filter_map(|edit| match &self.edits[*edit] {
@@ -243,13 +257,17 @@ impl<'a, A: Ask> Machine<'a, A> {
         is_verified: impl Fn(usize) -> bool,
     ) -> Judgement<Seen<A::Trace>> {
         let slices = if programs.len() > 1 { &SLICES[..] } else { &[None] };
-        let within = |known: &Vec<usize>| known.iter().all(|edit| self.offers[*edit].at_least.iter().any(|more| set.contains(more)));
+        let within = |known: &Vec<usize>| {
+            known.iter().all(|edit| self.offers[*edit].at_least.iter().any(|more| set.contains(more)))
+        };
         let ruling = turns.judge(slices, programs, within, |seconds, number| {
             if is_verified(number) {
                 return (Judgement::Correct, set.to_vec());
             }
             let until = seconds.map(from_now);
-            let what = |_: &Property| self.asker.name(number).map_or("a check".to_owned(), |test| format!("the check of {test}"));
+            let what = |_: &Property| {
+                self.asker.name(number).map_or("a check".to_owned(), |test| format!("the check of {test}"))
+            };
             let put = |_: usize, query: Query<'_>| self.asker.ask(number, query, until);
             let form = |_: &Property| Cow::Borrowed(&programs[number]);
             let judged = judge(self.asker, number, self.model, form, what, put, &self.trouble);

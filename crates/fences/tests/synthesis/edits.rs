@@ -48,13 +48,13 @@ impl Table {
         let slots = self.offers.len() / 3;
         let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
         for slot in 0..slots {
-            let with = |set: &Vec<usize>| (0..3).map(|form| [set.as_slice(), &[slot * 3 + form]].concat()).collect::<Vec<_>>();
+            let with =
+                |set: &Vec<usize>| (0..3).map(|form| [set.as_slice(), &[slot * 3 + form]].concat()).collect::<Vec<_>>();
             choices = choices.iter().flat_map(|set| [vec![set.clone()], with(set)].concat()).collect();
         }
         let correct: Vec<Vec<usize>> = choices.into_iter().filter(|set| self.correct(set)).collect();
-        let within = |less: &[usize], more: &[usize]| {
-            (0..slots).all(|slot| self.bits(less, slot) & !self.bits(more, slot) == 0)
-        };
+        let within =
+            |less: &[usize], more: &[usize]| (0..slots).all(|slot| self.bits(less, slot) & !self.bits(more, slot) == 0);
         let least = |set: &&Vec<usize>| !correct.iter().any(|less| less != *set && within(less, set));
         correct.iter().filter(least).cloned().collect()
     }

@@ -83,10 +83,8 @@ fn unwritable(case: &Case, model: &Model) -> Option<String> {
     if case.litmus.is_some() && model.cat().is_none() {
         let twin = cyrano_memory::named(&format!("cat:{}", model.name));
         let instead = twin.map_or("armv8, riscv, power, rc11, lkmm".to_owned(), |twin| twin.name);
-        return Some(format!(
-            "a litmus test gets the fences of its machine, which {} knows nothing of; use {instead}",
-            model.name
-        ));
+        let why = "fences are sought in litmus tests under models about relations";
+        return Some(format!("{why}, and {} is none; use {instead}", model.name));
     }
     let relational = model.cat().is_some() && case.algorithm.is_some();
     relational.then(|| format!("orders are sought for modes of execution, and {} is about relations", model.name))

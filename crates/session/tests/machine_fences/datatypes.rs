@@ -73,7 +73,10 @@ fn treibers_stack() {
 /// The owner and the thieves need full fences on both machines.
 #[test]
 fn the_deque_of_chase_and_lev() {
-    let names: Vec<String> = read("chaselev.tests").lines().filter_map(|line| line.strip_prefix("test ")?.split(' ').next().map(str::to_owned)).collect();
+    let names: Vec<String> = read("chaselev.tests")
+        .lines()
+        .filter_map(|line| line.strip_prefix("test ")?.split(' ').next().map(str::to_owned))
+        .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     check("chaselev", &names, "armv8", &["dmb.ishst", "dmb.ish", "dmb.ish", "dmb.ishld"]);
     check("chaselev", &names, "power", &["lwsync", "sync", "sync", "lwsync"]);

@@ -96,9 +96,9 @@ impl Template {
     /// Every choice: for each slot nothing, or one of its ways from 1.
     fn choices(&self) -> Vec<Vec<usize>> {
         let more = |choices: Vec<Vec<usize>>, slot: &Slot| {
-            let extended = choices.iter().flat_map(|choice| {
-                (0..=slot.ways.len()).map(move |way| [choice.as_slice(), &[way]].concat())
-            });
+            let extended = choices
+                .iter()
+                .flat_map(|choice| (0..=slot.ways.len()).map(move |way| [choice.as_slice(), &[way]].concat()));
             extended.collect()
         };
         self.slots.iter().fold(vec![Vec::new()], more)
@@ -107,9 +107,10 @@ impl Template {
     /// Whether one choice is within another: everywhere at most as strong.
     fn within(&self, less: &[usize], more: &[usize]) -> bool {
         let bits = |slot: &Slot, way: usize| if way == 0 { 0 } else { slot.ways[way - 1].bits };
-        self.slots.iter().zip(less.iter().zip(more)).all(|(slot, (less, more))| {
-            bits(slot, *less) & !bits(slot, *more) == 0
-        })
+        self.slots
+            .iter()
+            .zip(less.iter().zip(more))
+            .all(|(slot, (less, more))| bits(slot, *less) & !bits(slot, *more) == 0)
     }
 
     /// The choices that are correct by the reference and have no other correct one within them.

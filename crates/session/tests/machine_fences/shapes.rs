@@ -56,7 +56,8 @@ fn rml((_, threads, outcome): &Shape, fences: Fences) -> Template {
         for (at, statement) in statements.iter().enumerate() {
             text.push_str(&format!("    {statement};"));
             if at + 1 < statements.len() {
-                let written = |name: &str| if name == "mfence" { " mfence;".to_owned() } else { format!(" fence({name});") };
+                let written =
+                    |name: &str| if name == "mfence" { " mfence;".to_owned() } else { format!(" fence({name});") };
                 slots.push(slot(&text, &format!("p{number}"), fences, &written));
             }
             text.push('\n');
@@ -69,7 +70,8 @@ fn rml((_, threads, outcome): &Shape, fences: Fences) -> Template {
 
 /// A slot for a fence at the end of a text.
 fn slot(text: &str, thread: &str, fences: Fences, written: &dyn Fn(&str) -> String) -> Slot {
-    let way = |(kind, cost, bits): &(&'static str, u32, u32)| Way { kind, text: written(kind), cost: *cost, bits: *bits };
+    let way =
+        |(kind, cost, bits): &(&'static str, u32, u32)| Way { kind, text: written(kind), cost: *cost, bits: *bits };
     let line = text.matches('\n').count() + 1;
     Slot { range: text.len()..text.len(), line, thread: thread.to_owned(), ways: fences.iter().map(way).collect() }
 }
@@ -134,7 +136,13 @@ fn buffers_and_languages() {
 }
 
 /// Marks of slots in a text: `§` is a gap, and a word of `orders` after `@` can be stronger.
-fn marked(file: &'static str, text: &str, fences: Fences, write: &dyn Fn(&str) -> String, orders: &[Order]) -> Template {
+fn marked(
+    file: &'static str,
+    text: &str,
+    fences: Fences,
+    write: &dyn Fn(&str) -> String,
+    orders: &[Order],
+) -> Template {
     let (mut out, mut slots, mut thread) = (String::new(), Vec::new(), String::new());
     let mut rest = text;
     while let Some(at) = rest.find(['§', '@', 'P']) {
@@ -145,8 +153,11 @@ fn marked(file: &'static str, text: &str, fences: Fences, write: &dyn Fn(&str) -
             '§' => slots.push(slot(&out, &thread, fences, write)),
             '@' => {
                 let (word, ways) = orders.iter().find(|(word, _)| rest.starts_with(word)).expect("an order");
-                let way = |(kind, text, cost, bits): &(&'static str, &str, u32, u32)| {
-                    Way { kind, text: (*text).to_owned(), cost: *cost, bits: *bits }
+                let way = |(kind, text, cost, bits): &(&'static str, &str, u32, u32)| Way {
+                    kind,
+                    text: (*text).to_owned(),
+                    cost: *cost,
+                    bits: *bits,
                 };
                 let (line, thread) = (out.matches('\n').count() + 1, thread.clone());
                 let range = out.len()..out.len() + word.len();
@@ -197,7 +208,10 @@ const WY: &str = "atomic_store_explicit(y, 1, @memory_order_relaxed/*s*/)";
 
 #[test]
 fn c11_message_passing() {
-    let reader = ["int a = atomic_load_explicit(y, @memory_order_relaxed/*l*/)", "int b = atomic_load_explicit(x, @memory_order_relaxed/*l*/)"];
+    let reader = [
+        "int a = atomic_load_explicit(y, @memory_order_relaxed/*l*/)",
+        "int b = atomic_load_explicit(x, @memory_order_relaxed/*l*/)",
+    ];
     let report = c11(&[&[WX, WY], &reader], "1:a=1 /\\ 1:b=0").check("rc11");
     let words: Vec<&str> = report.sets[0].iter().map(|info| info.kind.as_str()).collect();
     assert_eq!(words, ["memory_order_release", "memory_order_acquire"]);
@@ -218,13 +232,23 @@ fn kernel() {
         ("WRITE_ONCE(*", &[("smp_store_release", "smp_store_release(", 2, 2)]),
         ("READ_ONCE(*", &[("smp_load_acquire", "smp_load_acquire(", 2, 1)]),
     ];
-    let text = c(&[&["@WRITE_ONCE(*x, 1)", "@WRITE_ONCE(*y, 1)"], &["int a = @READ_ONCE(*y)", "int b = @READ_ONCE(*x)"]], "1:a=1 /\\ 1:b=0", "int");
+    let text = c(
+        &[&["@WRITE_ONCE(*x, 1)", "@WRITE_ONCE(*y, 1)"], &["int a = @READ_ONCE(*y)", "int b = @READ_ONCE(*x)"]],
+        "1:a=1 /\\ 1:b=0",
+        "int",
+    );
     let report = marked("shape.litmus", &text, KERNEL, &|name| format!(" {name}();"), &ONCE).check("lkmm");
     assert_eq!(report.sets.len(), 4);
 }
 
 /// A table: the instructions of each thread, its fences as rows of their own behind each but the last of `from` on, and orders for words at the start of a cell.
-fn table(head: &str, threads: [&[&str]; 2], outcome: &str, (fences, from): (Fences, usize), orders: &[Order]) -> Template {
+fn table(
+    head: &str,
+    threads: [&[&str]; 2],
+    outcome: &str,
+    (fences, from): (Fences, usize),
+    orders: &[Order],
+) -> Template {
     let mut text = format!("{head}\n P0 | P1 ;\n");
     let mut slots = Vec::new();
     let rows = threads[0].len().max(threads[1].len());
@@ -234,8 +258,11 @@ fn table(head: &str, threads: [&[&str]; 2], outcome: &str, (fences, from): (Fenc
             let cell = thread.get(row).copied().unwrap_or_default();
             text.push(' ');
             if let Some((word, ways)) = orders.iter().find(|(word, _)| cell.starts_with(word)) {
-                let way = |(kind, text, cost, bits): &(&'static str, &str, u32, u32)| {
-                    Way { kind, text: (*text).to_owned(), cost: *cost, bits: *bits }
+                let way = |(kind, text, cost, bits): &(&'static str, &str, u32, u32)| Way {
+                    kind,
+                    text: (*text).to_owned(),
+                    cost: *cost,
+                    bits: *bits,
                 };
                 let range = text.len()..text.len() + word.len();
                 slots.push(Slot { range, line, thread: format!("P{number}"), ways: ways.iter().map(way).collect() });
@@ -271,10 +298,8 @@ const NO_ORDERS: &[Order] = &[];
 
 #[test]
 fn arm_assembly() {
-    const PLAIN: &[Order] = &[
-        ("LDR", &[("LDAPR", "LDAPR", 1, 1), ("LDAR", "LDAR", 2, 3)]),
-        ("STR", &[("STLR", "STLR", 2, 4)]),
-    ];
+    const PLAIN: &[Order] =
+        &[("LDR", &[("LDAPR", "LDAPR", 1, 1), ("LDAR", "LDAR", 2, 3)]), ("STR", &[("STLR", "STLR", 2, 4)])];
     let head = "AArch64 shape\n{ 0:X1=x; 0:X3=y; 1:X1=x; 1:X3=y; }";
     let set = "MOV W0,#1";
     let mp = [&[set, "STR W0,[X1]", "STR W0,[X3]"][..], &[set, "LDR W4,[X3]", "LDR W5,[X1]"]];
