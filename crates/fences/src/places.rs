@@ -31,13 +31,13 @@ impl Places {
     /// Builds the charts.
     pub(crate) fn new<S: Suite>(suite: &S) -> Result<Self, String> {
         let everywhere = |position: &Position| Fence { position: position.clone(), kind: FenceSet::FULL };
-        Self::of(suite.positions(), &|positions| suite.build(&positions.iter().map(everywhere).collect::<Vec<_>>()))
+        Self::of(suite.positions(), |positions| suite.build(&positions.iter().map(everywhere).collect::<Vec<_>>()))
     }
 
     /// The same for these positions; `build` makes the programs with a fence at each of some.
     pub(crate) fn of(
         mut positions: Vec<Position>,
-        build: &dyn Fn(&[Position]) -> Result<Vec<Program>, String>,
+        build: impl Fn(&[Position]) -> Result<Vec<Program>, String>,
     ) -> Result<Self, String> {
         positions.sort();
         positions.dedup_by_key(|position| position.at);

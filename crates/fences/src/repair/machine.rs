@@ -178,7 +178,7 @@ impl<'a, A: Ask> Machine<'a, A> {
         if let Some(why) = self.language.nowhere().filter(|_| positions.is_empty()) {
             return Err(Trouble::Nowhere(why));
         }
-        Places::of(positions, &|positions| self.build_at(positions, statement)).map_err(Trouble::Untrusted)
+        Places::of(positions, |positions| self.build_at(positions, statement)).map_err(Trouble::Untrusted)
     }
 
     /// The programs with a statement at each of these positions, with the spans of the original.
