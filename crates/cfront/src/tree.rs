@@ -1,6 +1,6 @@
 //! The checked program: names resolved, every expression typed, every conversion explicit.
 
-use cyrano_ir::{BinOp, FenceSet, IntType};
+use cyrano_ir::{BinOp, Fence, IntType};
 
 use crate::ast::Unary;
 use crate::source::Loc;
@@ -128,7 +128,7 @@ pub(crate) enum Calc {
 /// Functions that the checker knows.
 #[derive(Clone, Debug)]
 pub(crate) enum Intrinsic {
-    Fence(FenceSet),
+    Fence(Fence),
     Cas,
     Dcas,
     Exchange,

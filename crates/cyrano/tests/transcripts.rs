@@ -159,6 +159,11 @@ fn fences() {
             "fence sb.rml --model tso --criterion never --quiet",
             "fence counter.rml --quiet",
             "fence sb.rml --criterion always",
+            "fence lib:litmus/mp.rml --model armv8,power --quiet",
+            "fence lib:herd/C-SB+relaxed.litmus --model rc11 --quiet --all",
+            "fence lib:herd/SB.litmus --model cat:tso",
+            "fence lib:herd/SB.litmus --model tso",
+            "fence lib:herd/SB.litmus --model armv8",
         ],
         expect_file!["transcripts/fences.txt"],
     );

@@ -22,30 +22,42 @@ pub fn blocks(text: &str) -> Vec<Block> {
 ///
 /// All are tried together, and a half at a time where that fails.
 pub fn positions(text: &str, accepted: &dyn Fn(&Patched) -> bool) -> Vec<Position> {
-    let all: Vec<Position> = gaps::gaps(text).into_iter().map(|gap| gap.position).collect();
-    let mut found = Vec::new();
-    fitting(text, &all, accepted, &mut found);
-    found
+    positions_for(text, &statement(FenceSet::FULL), accepted)
 }
 
-fn fitting(text: &str, some: &[Position], accepted: &dyn Fn(&Patched) -> bool, found: &mut Vec<Position>) {
-    let fence = |position: &Position| Fence { position: position.clone(), kind: FenceSet::FULL };
-    let fences: Vec<Fence> = some.iter().map(fence).collect();
-    if some.is_empty() || accepted(&insert(text, &fences)) {
-        found.extend_from_slice(some);
-    } else if some.len() > 1 {
-        let (left, right) = some.split_at(some.len() / 2);
-        fitting(text, left, accepted, found);
-        fitting(text, right, accepted, found);
+/// The same for another statement than a full fence.
+pub fn positions_for(text: &str, statement: &str, accepted: &dyn Fn(&Patched) -> bool) -> Vec<Position> {
+    let all: Vec<Position> = gaps::gaps(text).into_iter().map(|gap| gap.position).collect();
+    fitting(&all, &|some| {
+        let placed: Vec<_> = some.iter().map(|position| (position.clone(), statement.to_owned())).collect();
+        accepted(&write(text, &placed))
+    })
+}
+
+/// Those of some positions that are accepted: all together, or those of each half.
+pub(crate) fn fitting(some: &[Position], accepted: &dyn Fn(&[Position]) -> bool) -> Vec<Position> {
+    if some.is_empty() || accepted(some) {
+        return some.to_vec();
     }
+    if some.len() == 1 {
+        return Vec::new();
+    }
+    let (left, right) = some.split_at(some.len() / 2);
+    [fitting(left, accepted), fitting(right, accepted)].concat()
 }
 
 /// Inserts fences; those at one position become one statement. A fence that is at none of the text's gaps is left out.
 pub fn insert(text: &str, fences: &[Fence]) -> Patched {
+    let placed = merge(fences).into_iter().map(|fence| (fence.position, statement(fence.kind)));
+    write(text, &placed.collect::<Vec<_>>())
+}
+
+/// Inserts statements at different positions. One that is at none of the text's gaps is left out.
+pub fn write(text: &str, placed: &[(Position, String)]) -> Patched {
     let gaps = gaps::gaps(text);
-    let placed = merge(fences).into_iter().filter_map(|fence| {
-        let found = gaps.binary_search_by_key(&fence.position.at, |gap| gap.position.at).ok()?;
-        Some((&gaps[found], statement(fence.kind)))
+    let placed = placed.iter().filter_map(|(position, statement)| {
+        let found = gaps.binary_search_by_key(&position.at, |gap| gap.position.at).ok()?;
+        Some((&gaps[found], statement.clone()))
     });
     layout::lay_out(text, &placed.collect::<Vec<_>>())
 }

@@ -6,6 +6,9 @@
 //! A solution must also not contain any of the *blocked* sets. Taking more elements never undoes that, so a branch that contains
 //! one is cut; and since every element that a branch takes is one that hits an open clause, a cheapest solution is
 //! always reached (a solution that has more is dearer).
+//!
+//! Candidates may be [`Levels`] of the same thing. Then a solution takes one of them at most, and contains a blocked set if it has everything of it or something
+//! stronger instead. Taking an element rules out its rivals, which no solution has that has the element; so the argument stays.
 
 use crate::clause::Candidate;
 
@@ -17,6 +20,17 @@ pub(crate) struct Problem<'a> {
     pub(crate) clauses: &'a [Vec<Candidate>],
     /// None may be contained.
     pub(crate) blocked: &'a [Vec<Candidate>],
+    /// What the candidates are to each other, if they are not all independent.
+    pub(crate) levels: Option<&'a Levels>,
+}
+
+/// Candidates of which some cannot be taken together, for they are weaker and stronger forms of one thing.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Levels {
+    /// What each candidate is a form of.
+    pub(crate) slots: Vec<usize>,
+    /// The forms of the same thing that are at least as strong, itself among them.
+    pub(crate) at_least: Vec<Vec<Candidate>>,
 }
 
 /// A cheapest set that hits every clause and contains no blocked set, sorted; none if there is none.
@@ -46,7 +60,7 @@ struct Branch<'a> {
 
 impl<'a> Branch<'a> {
     fn search(&mut self) {
-        let blocked = self.problem.blocked.iter().any(|set| set.iter().all(|c| self.is(*c, Choice::Taken)));
+        let blocked = self.problem.blocked.iter().any(|set| set.iter().all(|c| self.is_reached(*c)));
         let Some(bound) = self.bound().filter(|_| !blocked) else { return };
         if self.best.as_ref().is_some_and(|(cost, _)| self.cost + bound >= *cost) {
             return;
@@ -60,9 +74,11 @@ impl<'a> Branch<'a> {
         for candidate in &options {
             let cost = u64::from(self.problem.costs[candidate.0]);
             self.state[candidate.0] = Choice::Taken;
+            let ruled_out = self.rule_out_rivals(*candidate);
             self.taken.push(*candidate);
             self.cost += cost;
             self.search();
+            ruled_out.into_iter().for_each(|rival| self.state[rival] = Choice::Open);
             self.cost -= cost;
             self.taken.pop();
             self.state[candidate.0] = Choice::Excluded;
@@ -72,6 +88,24 @@ impl<'a> Branch<'a> {
 
     fn is(&self, candidate: Candidate, state: Choice) -> bool {
         self.state[candidate.0] == state
+    }
+
+    /// Whether a candidate was taken, or something stronger instead.
+    fn is_reached(&self, candidate: Candidate) -> bool {
+        match self.problem.levels {
+            Some(levels) => levels.at_least[candidate.0].iter().any(|other| self.is(*other, Choice::Taken)),
+            None => self.is(candidate, Choice::Taken),
+        }
+    }
+
+    /// Excludes the open candidates that cannot be taken together with this one, and tells which.
+    fn rule_out_rivals(&mut self, candidate: Candidate) -> Vec<usize> {
+        let Some(levels) = self.problem.levels else { return Vec::new() };
+        let slot = levels.slots[candidate.0];
+        let open = |other: &usize| levels.slots[*other] == slot && self.state[*other] == Choice::Open;
+        let rivals: Vec<usize> = (0..self.state.len()).filter(open).collect();
+        rivals.iter().for_each(|rival| self.state[*rival] = Choice::Excluded);
+        rivals
     }
 
     /// The clauses that are not hit yet.
@@ -110,7 +144,7 @@ mod tests {
 
     fn check(costs: &[u32], clauses: &[&[usize]], blocked: &[&[usize]], expected: Option<&[usize]>) {
         let (clauses, blocked) = (sets(clauses), sets(blocked));
-        let found = minimum(&Problem { costs, clauses: &clauses, blocked: &blocked });
+        let found = minimum(&Problem { costs, clauses: &clauses, blocked: &blocked, levels: None });
         let expected = expected.map(|set| set.iter().copied().map(Candidate).collect());
         assert_eq!(found, expected);
     }
@@ -149,7 +183,7 @@ mod tests {
                 sets.into_iter().map(|set| set.into_iter().map(Candidate).collect()).collect()
             };
             let (clauses, blocked) = (list(clauses), list(blocked));
-            let problem = Problem { costs: &costs, clauses: &clauses, blocked: &blocked };
+            let problem = Problem { costs: &costs, clauses: &clauses, blocked: &blocked, levels: None };
             let found = minimum(&problem);
             let cost = found.as_ref().map(|set| set.iter().map(|c| costs[c.0]).sum::<u32>());
             prop_assert_eq!(cost, brute_force(&problem));

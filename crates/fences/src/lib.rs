@@ -30,8 +30,11 @@
 pub mod c;
 mod clause;
 mod diff;
+mod edits;
 mod fence;
 mod hitting;
+pub mod litmus;
+mod machines;
 mod orders;
 mod outcome;
 mod places;
@@ -46,14 +49,16 @@ mod walk;
 mod weights;
 
 pub use diff::unified_diff;
+pub use edits::{EditSet, Editable, EditsOutcome, Offer, synthesise_edits};
 pub use fence::{Costs, Fence, Position, merge, statement};
+pub use machines::{MachineFence, machine_fences};
 pub use orders::{OrderSet, Orderable, OrdersOutcome, synthesise_orders};
 pub use outcome::{Counterexample, Outcome, Repair, Undecided, Verdict};
 pub use places::inserted;
 pub use search::{Options, synthesise};
 pub use shape::same_but_for_fences;
 pub use suite::{Judgement, Ruling, Suite, Wrong};
-pub use text::{C, FenceText, Rml};
+pub use text::{AccessOrder, C, FenceText, Litmus, Rml, Stronger};
 pub use weights::{Block, MOST_GIVEN, weights};
 
 /// The positions that make a difference: of those between which no access is ever performed, the first.

@@ -106,7 +106,7 @@ impl<A: Orderable> OrderSynthesis<'_, A> {
         let strength = |candidate| self.algorithm.strength(candidate).min(ORDER >> 6);
         let costs: Vec<u32> = (0..self.algorithm.candidates()).map(|n| ORDER + strength(n)).collect();
         while self.found.len() < most {
-            let problem = Problem { costs: &costs, clauses: &self.clauses, blocked: &self.found };
+            let problem = Problem { costs: &costs, clauses: &self.clauses, blocked: &self.found, levels: None };
             let Some(set) = minimum(&problem) else {
                 let reason = self.found.is_empty().then(|| "it goes wrong whatever is kept in order".to_owned());
                 return End { reason, ..End::new(Verdict::Irreparable) };

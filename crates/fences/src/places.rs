@@ -30,12 +30,18 @@ pub(crate) struct Places {
 impl Places {
     /// Builds the charts.
     pub(crate) fn new<S: Suite>(suite: &S) -> Result<Self, String> {
-        let mut positions = suite.positions();
+        let everywhere = |position: &Position| Fence { position: position.clone(), kind: FenceSet::FULL };
+        Self::of(suite.positions(), |positions| suite.build(&positions.iter().map(everywhere).collect::<Vec<_>>()))
+    }
+
+    /// The same for these positions; `build` makes the programs with a fence at each of some.
+    pub(crate) fn of(
+        mut positions: Vec<Position>,
+        build: impl Fn(&[Position]) -> Result<Vec<Program>, String>,
+    ) -> Result<Self, String> {
         positions.sort();
         positions.dedup_by_key(|position| position.at);
-        let everywhere = |position: &Position| Fence { position: position.clone(), kind: FenceSet::FULL };
-        let fences: Vec<Fence> = positions.iter().map(everywhere).collect();
-        let charts = suite.build(&fences)?;
+        let charts = build(&positions)?;
         let heads = heads(&charts, &positions);
         let firsts: BTreeSet<usize> = heads.values().copied().collect();
         let number: HashMap<usize, PlaceId> = firsts.iter().enumerate().map(|(n, at)| (*at, PlaceId(n))).collect();

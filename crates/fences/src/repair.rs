@@ -1,6 +1,6 @@
 //! What is asked to repair a source, and how that is cut into questions; who answers is behind [`Ask`].
 //!
-//! [`Text`] is a source text that can have fences, [`Clients`] an algorithm that can have orders. Both judge the programs of one source
+//! [`Text`] is a source text that can have fences, [`Machine`] one that can have the fences of a machine and stronger accesses, [`Clients`] an algorithm that can have orders. All judge the programs of one source
 //! together, by all that has to hold of each.
 //!
 //! **Invariant:** every counterexample that a search learns from was confirmed on the program that it is of ([`Ask::shown`]); one that is not
@@ -8,13 +8,15 @@
 
 mod candidates;
 mod clients;
+mod machine;
+mod retag;
 mod text;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::time::Instant;
 
-use cyrano_engine::{Answer, Execution, Query, Question, Replayed, Verdict, Violation};
+use cyrano_engine::{Answer, Cause, Execution, Query, Question, Replayed, Verdict, Violation};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 
@@ -22,6 +24,7 @@ use crate::fence::{Fence, Position};
 use crate::suite::{Judgement, Wrong};
 pub use candidates::{Choice, insert, written};
 pub use clients::{Clients, Shown};
+pub use machine::{Edit, Machine, Seen};
 pub use text::Text;
 
 /// Who answers questions about the programs of a source, by their numbers, and vouches for what is shown.
@@ -136,6 +139,8 @@ fn judge<'p, A: Ask>(
         let answer = put(goal, query);
         match answer.verdict {
             Verdict::Verified => continue,
+            // Nobody looks for deadlocks under models about relations; whoever asks for fences is told so.
+            Verdict::Bounded if matches!(answer.reason, Some(Cause::NoDeadlocksUnder(_))) => continue,
             Verdict::Violated => {}
             other => {
                 let reason = answer.reason.as_ref().map(ToString::to_string).unwrap_or_default();

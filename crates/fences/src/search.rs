@@ -136,7 +136,7 @@ impl<S: Suite> Synthesis<'_, S> {
         let mut found: Vec<Vec<Candidate>> = Vec::new();
         clauses.push(self.learn(table, first, &[])?);
         while found.len() < self.options.sets {
-            let problem = Problem { costs: &table.weights, clauses: &clauses, blocked: &found };
+            let problem = Problem { costs: &table.weights, clauses: &clauses, blocked: &found, levels: None };
             let Some(set) = minimum(&problem) else { return Ok(End::new(Verdict::Irreparable)) };
             if self.rounds >= self.options.rounds {
                 return Err(End::because(Verdict::Unknown, format!("no end after {} rounds", self.rounds)));

@@ -13,10 +13,8 @@ use crate::weights::Block;
 
 /// The positions at which the text with a fence is `accepted`.
 pub fn positions(text: &str, accepted: &dyn Fn(&str) -> bool) -> Vec<Position> {
-    let fits = |position: &Position| {
-        let fence = Fence { position: position.clone(), kind: FenceSet::FULL };
-        accepted(&insert(text, &[fence]).text)
-    };
+    let full = statement(FenceSet::FULL);
+    let fits = |position: &Position| accepted(&write(text, &[(position.clone(), full.clone())]).text);
     gaps(text).into_iter().filter(fits).collect()
 }
 
@@ -42,11 +40,17 @@ pub(crate) struct Piece {
 
 /// Inserts fences; those at one position become one statement.
 pub fn insert(text: &str, fences: &[Fence]) -> Patched {
-    let mut patched = Patched { text: String::with_capacity(text.len() + 40 * fences.len()), pieces: Vec::new() };
+    let placed = merge(fences).into_iter().map(|fence| (fence.position, statement(fence.kind)));
+    write(text, &placed.collect::<Vec<_>>())
+}
+
+/// Inserts statements, without semicolons, at different positions in order.
+pub fn write(text: &str, placed: &[(Position, String)]) -> Patched {
+    let mut patched = Patched { text: String::with_capacity(text.len() + 40 * placed.len()), pieces: Vec::new() };
     let mut done = 0;
-    for fence in merge(fences) {
-        let at = fence.position.at;
-        let (offset, piece) = written(text, at, &statement(fence.kind));
+    for (position, statement) in placed {
+        let at = position.at;
+        let (offset, piece) = written(text, at, statement);
         patched.text.push_str(&text[done..offset]);
         patched.pieces.push(Piece { start: patched.text.len(), len: piece.len(), at });
         patched.text.push_str(&piece);

@@ -9,35 +9,34 @@ use std::cell::{Cell, RefCell};
 use cyrano_engine::Stop;
 use cyrano_ir::Program;
 
-use crate::fence::Fence;
 use crate::suite::{Judgement, Ruling};
 
-/// What is known about the programs of a suite.
-pub struct Turns {
+/// What is known about the programs of a suite; `K` is a set of fences.
+pub struct Turns<K> {
     /// For each program the sets of fences that it is known to be correct with.
-    correct: RefCell<Vec<Vec<Vec<Fence>>>>,
+    correct: RefCell<Vec<Vec<K>>>,
     /// The program that refused the last set.
     refused: Cell<Option<usize>>,
 }
 
-impl Turns {
+impl<K> Turns<K> {
     /// Nothing is known about so many programs.
     pub fn new(programs: usize) -> Self {
-        Self { correct: RefCell::new(vec![Vec::new(); programs]), refused: Cell::new(None) }
+        Self { correct: RefCell::new((0..programs).map(|_| Vec::new()).collect()), refused: Cell::new(None) }
     }
 
-    /// Whether all programs are correct with these fences. `judge` is told how many seconds a program gets, as many as there are if none are named,
+    /// Whether all programs are correct with a set of fences; `within` tells whether another one is a part of it. `judge` is told how many seconds a program gets, as many as there are if none are named,
     /// and which program it is; where that is correct it says which of the fences are enough for it.
     pub fn judge<E>(
         &self,
         slices: &[Option<u64>],
-        fences: &[Fence],
         programs: &[Program],
-        judge: impl Fn(Option<u64>, usize) -> (Judgement<E>, Vec<Fence>),
+        within: impl Fn(&K) -> bool,
+        judge: impl Fn(Option<u64>, usize) -> (Judgement<E>, K),
     ) -> Ruling<E> {
         let mut ruling = Ruling::correct();
         let mut open = self.order(programs);
-        open.retain(|number| !self.is_known_correct(*number, fences));
+        open.retain(|number| !self.correct.borrow()[*number].iter().any(&within));
         // A set that one program takes long over may be refused by another one at once.
         for slice in slices {
             for number in std::mem::take(&mut open) {
@@ -79,12 +78,5 @@ impl Turns {
         let last = order.iter().position(|number| self.refused.get() == Some(*number));
         order.rotate_left(last.map_or(0, |last| last + 1) % programs.len().max(1));
         order
-    }
-
-    fn is_known_correct(&self, number: usize, fences: &[Fence]) -> bool {
-        let has = |wanted: &Fence| {
-            fences.iter().any(|fence| fence.position.at == wanted.position.at && fence.kind.contains(wanted.kind))
-        };
-        self.correct.borrow()[number].iter().any(|known| known.iter().all(has))
     }
 }

@@ -31,6 +31,12 @@ impl Fence {
         Some(Self::Named { name: FenceName::from_name(name)?, at: None })
     }
 
+    /// The same for a fence that stands by itself: no part of a lock, of RCU or of an atomic operation.
+    pub fn alone(name: &str) -> Option<Self> {
+        let alone = |fence: &Self| fence.kinds().is_some() || matches!(name, "isb" | "isync");
+        Self::named(name).filter(alone)
+    }
+
     /// The pairs that it orders under a model that reorders pairs; none if it is not for such models.
     #[inline]
     pub fn kinds(self) -> Option<FenceSet> {

@@ -185,6 +185,7 @@ fn fences() -> Vec<FencesReport> {
         place: "after",
         kind: "store-store".into(),
         order: None,
+        instead_of: None,
         program: Some(NASTY.into()),
         prevents: vec![NASTY.into()],
         counterexamples: vec![],

@@ -2,6 +2,7 @@
 //!
 //! A C file is repaired for all its tests together, an algorithm for all its clients.
 
+mod edits;
 mod ends;
 mod orders;
 mod sessions;
@@ -26,6 +27,7 @@ use crate::run::Runner;
 use crate::source::Source;
 use crate::specification::Specification;
 pub use cyrano_fences::MOST_GIVEN;
+use edits::repair_edits;
 use orders::repair_orders;
 use sessions::Sessions;
 pub use tasks::tasks;
@@ -101,6 +103,17 @@ pub struct Repaired {
 impl<'a> Task<'a> {
     fn first(&self) -> Result<&'a Case, Failure> {
         self.aims.first().map(|aim| aim.case).ok_or_else(|| Failure::input("there is nothing to repair"))
+    }
+
+    /// What has to hold, each once.
+    fn criteria(&self) -> String {
+        let mut criteria: Vec<&str> = Vec::new();
+        for criterion in self.aims.iter().flat_map(|aim| &aim.goals).map(Goal::criterion) {
+            if !criteria.contains(&criterion) {
+                criteria.push(criterion);
+            }
+        }
+        criteria.join(", ")
     }
 
     /// How many sets are wanted.
@@ -238,6 +251,9 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
     if case.algorithm.is_some() {
         return repair_orders(&asker, case);
     }
+    if task.model.cat().is_some() {
+        return repair_edits(&asker, case);
+    }
     let repaired = repair_fences(&asker, case)?;
     let asked: Vec<Aim<'_>> = task.aims.iter().map(Aim::as_asked).collect();
     let added = asked.iter().zip(task.aims).any(|(asked, all)| asked.goals.len() < all.goals.len());
@@ -270,15 +286,9 @@ fn repair_fences(asker: &Asker<'_>, case: &Case) -> Result<Repaired, Failure> {
         reason: undecided.reason.clone(),
         diff: task.diff(&case.source, &inserted(&undecided.repair)),
     });
-    let mut criteria: Vec<&str> = Vec::new();
-    for criterion in task.aims.iter().flat_map(|aim| &aim.goals).map(Goal::criterion) {
-        if !criteria.contains(&criterion) {
-            criteria.push(criterion);
-        }
-    }
     let shown = outcome.counterexamples.first().filter(|_| outcome.verdict == Verdict::Irreparable);
     let report = FencesReport {
-        criterion: criteria.join(", "),
+        criterion: task.criteria(),
         reason: outcome.reason.clone(),
         minimal: outcome.minimal,
         complete: task.all && outcome.complete,
@@ -310,6 +320,7 @@ fn infos(outcome: &Outcome<Option<Trace>>, Repair { fences, prevents, .. }: &Rep
             place: "after",
             kind: kind.to_owned(),
             order: None,
+            instead_of: None,
             program: fence.position.program.clone(),
             prevents,
             counterexamples,

@@ -148,5 +148,5 @@ fn what_is_not_there_is_nothing_to_check() {
     let criterion = Claim::from_name("opacity").expect("it is a criterion");
     let selected = select(&case, &[criterion], &[], &files).expect("nothing is wrong");
     assert!(matches!(&selected[..], [Selected::Nothing { criterion: "opacity", .. }]), "{selected:?}");
-    assert!(case.frontend.fences().is_err(), "a table of instructions is no place for fences");
+    assert!(case.frontend.fences().is_ok(), "a table of instructions has rows for fences");
 }

@@ -3,7 +3,7 @@
 //! They are known by their names, however the file declares them, unless it gives them a body.
 
 use cyrano_ir::suggest::closest;
-use cyrano_ir::{BinOp, FenceSet};
+use cyrano_ir::{BinOp, Fence, FenceSet};
 
 use super::{Checker, Fallible};
 use crate::ast::{self, Name};
@@ -97,11 +97,18 @@ impl Checker<'_> {
         Ok(pointer)
     }
 
-    fn fence(&mut self, arg: &ast::Expr) -> Fallible<FenceSet> {
+    fn fence(&mut self, arg: &ast::Expr) -> Fallible<Fence> {
         let ast::ExprKind::Str(text) = &arg.kind else {
             let problem = Problem::new(arg.loc, "the kind of a fence is a string", "expected a string");
             return Err(self.report(problem.with_help("for example fence(\"store-store\")")));
         };
+        if !self.current().atomic.is_empty() {
+            return Err(self.error(arg.loc, "a fence within an atomic block", "its accesses are in order already"));
+        }
+        // The name of a machine's fence stands alone.
+        if let Some(fence) = Fence::alone(text.trim()) {
+            return Ok(fence);
+        }
         let mut set = FenceSet::NONE;
         for word in text.split_whitespace() {
             match FenceSet::from_name(word) {
@@ -112,7 +119,7 @@ impl Checker<'_> {
                     let problem = Problem::new(arg.loc, format!("there is no fence `{word}`"), "unknown kind");
                     return Err(self.report(match closest(word, known) {
                         Some(guess) => problem.with_help(format!("did you mean `{guess}`?")),
-                        None => problem.with_help("load-load, load-store, store-load, store-store, full"),
+                        None => problem.with_help("load-load, load-store, store-load, store-store, full; or the fence of a machine alone, as dmb.ish"),
                     }));
                 }
             }
@@ -120,10 +127,7 @@ impl Checker<'_> {
         if set.is_empty() {
             return Err(self.error(arg.loc, "this fence orders nothing", "an empty string"));
         }
-        if !self.current().atomic.is_empty() {
-            return Err(self.error(arg.loc, "a fence within an atomic block", "its accesses are in order already"));
-        }
-        Ok(set)
+        Ok(Fence::Kinds(set))
     }
 
     /// A location of one word, and the values to compare and to write, as the location's type.

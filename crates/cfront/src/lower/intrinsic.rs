@@ -13,9 +13,9 @@ use crate::types::Type;
 impl Lowerer<'_, '_> {
     pub(super) fn intrinsic(&mut self, what: &Intrinsic, args: &[Expr], position: u32) -> Vec<LocalExpr> {
         match what {
-            Intrinsic::Fence(set) => {
+            Intrinsic::Fence(fence) => {
                 match self.atomic {
-                    0 => self.emit(Op::fence(*set)),
+                    0 => self.emit(Op::Fence(*fence)),
                     _ => self.fenced.push(self.span),
                 }
                 Vec::new()

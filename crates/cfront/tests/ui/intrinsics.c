@@ -26,6 +26,9 @@ lock_t l; int f(void) { lock(&l); unlock(&l); unlock(&l); return 0; }
 //= fences_of_all_kinds listing
 #include <cyrano.h>
 void f(void) { fence("load-load store-store"); fence("full"); }
+//= fences_of_machines listing
+#include <cyrano.h>
+void f(void) { fence("dmb.ishld"); fence("lwsync"); fence("fence.r.rw"); fence("thread_fence.seq_cst"); }
 //= a_double_free_is_an_error
 #include <stdlib.h>
 struct n { int v; }; int f(void) { struct n *p = malloc(sizeof *p); free(p); free((struct n *)0); return 1; }

@@ -22,13 +22,13 @@ use crate::text::FenceText;
 use crate::turns::Turns;
 
 /// How many seconds each test gets before the others have their turn again; then as many as there are.
-const SLICES: [Option<u64>; 4] = [Some(2), Some(10), Some(60), None];
+pub(super) const SLICES: [Option<u64>; 4] = [Some(2), Some(10), Some(60), None];
 
 /// How many seconds a test gets for a question that only a counterexample is an answer to. Those are found quickly by the engine that tests are put to, and a proof that there
 /// is none takes the longest of all.
 const BRIEFLY: u64 = 1;
 
-fn from_now(seconds: u64) -> Instant {
+pub(super) fn from_now(seconds: u64) -> Instant {
     Instant::now() + Duration::from_secs(seconds)
 }
 
@@ -42,7 +42,7 @@ pub struct Text<'a, A: Ask> {
     weights: BTreeMap<String, u32>,
     positions: OnceCell<Vec<Position>>,
     chart: OnceCell<Option<Chart>>,
-    turns: Turns,
+    turns: Turns<Vec<Fence>>,
     trouble: RefCell<Option<Trouble>>,
 }
 
@@ -106,7 +106,11 @@ impl<'a, A: Ask> Text<'a, A> {
         fences: &[Fence],
         programs: &[Program],
     ) -> Ruling<Option<A::Trace>> {
-        self.turns.judge(slices, fences, programs, |seconds, number| {
+        let has = |wanted: &Fence| {
+            fences.iter().any(|fence| fence.position.at == wanted.position.at && fence.kind.contains(wanted.kind))
+        };
+        let within = |known: &Vec<Fence>| known.iter().all(has);
+        self.turns.judge(slices, programs, within, |seconds, number| {
             let (until, mut needed) = (seconds.map(from_now), Vec::new());
             let put = |goal: usize, query: Query<'_>| {
                 let candidate = Candidate { program: number, goal, fences, query };

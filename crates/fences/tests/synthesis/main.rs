@@ -1,5 +1,6 @@
 //! Synthesis against tables of what is wrong, and the texts that it changes.
 
+mod edits;
 mod orders;
 mod search;
 mod shape;

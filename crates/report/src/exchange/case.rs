@@ -177,9 +177,10 @@ pub(crate) const FENCES: &str = "fences";
 /// A search for fences: what is missing is said where it is missing; the case itself fails only where no fences help.
 pub(crate) fn of_fences(report: &FencesReport) -> Case<'_> {
     let remark = |fence: &FenceInfo| {
-        let what = match &fence.order {
-            Some(order) => format!("order {order}"),
-            None => format!("fence({}) {} this line", fence.kind, fence.place),
+        let what = match (&fence.order, &fence.instead_of) {
+            (Some(order), _) => format!("order {order}"),
+            (None, Some(was)) => format!("{} instead of {was} in this line", fence.kind),
+            (None, None) => format!("fence({}) {} this line", fence.kind, fence.place),
         };
         let why = fence.prevents.first().map(|why| format!(" Without it: {why}")).unwrap_or_default();
         (fence.line, format!("{} on {} needs {what}.{why}", report.criterion, report.model))

@@ -59,14 +59,17 @@ pub struct CandidateInfo {
 pub struct FenceInfo {
     /// The line of the original that it stands behind; for an order, the line of the brace that it stands before.
     pub line: usize,
-    /// `after`, or for an order `before`.
+    /// `after`; for an order `before`; for an access that is written otherwise `at`.
     #[serde(rename = "where")]
     pub place: &'static str,
-    /// `store-store`, `load-load`, …; several at one place are joined by commas; `order` for an order.
+    /// `store-store`, `load-load`, …; several at one place are joined by commas; the name of a machine's fence; `order` for an order; what is written for an access.
     pub kind: String,
     /// The order as it is written, if it is one: `R03 < R09`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
+    /// What was written for an access that is to be stronger: `LDR`, where `kind` is `LDAR`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<String>,
     /// The thread, procedure or command that it is in.
     pub program: Option<String>,
     /// What goes wrong without it alone, in words.
@@ -190,9 +193,10 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
 
 fn describe(out: &mut String, lead: &str, fence: &FenceInfo, details: bool, style: Style) {
     let inside = fence.program.as_ref().map(|program| format!(" ({program})")).unwrap_or_default();
-    let words = match &fence.order {
-        Some(order) => format!("order {order}"),
-        None => format!("fence({}) {} line {}{inside}", fence.kind, fence.place, fence.line),
+    let words = match (&fence.order, &fence.instead_of) {
+        (Some(order), _) => format!("order {order}"),
+        (None, Some(was)) => format!("{} instead of {was} {} line {}{inside}", fence.kind, fence.place, fence.line),
+        (None, None) => format!("fence({}) {} line {}{inside}", fence.kind, fence.place, fence.line),
     };
     hang(out, lead, &words, style);
     for words in fence.prevents.iter().filter(|_| details) {

@@ -38,7 +38,7 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
             StmtKind::Loop(body) => self.lower_loop(body, span),
             StmtKind::Break => self.leave_loop(|targets| targets.on_break, span),
             StmtKind::Continue => self.leave_loop(|targets| targets.on_continue, span),
-            StmtKind::Fence(kinds) => self.emit(Op::fence(*kinds), span),
+            StmtKind::Fence(fence) => self.emit(Op::Fence(*fence), span),
             StmtKind::Operation(name, body) => {
                 self.emit(Op::OperationBegin(name.text.clone()), span)?;
                 self.in_operation = true;

@@ -6,7 +6,7 @@
 
 mod expr;
 
-use cyrano_ir::{FenceSet, Span, TxEvent, Ty};
+use cyrano_ir::{Fence, Span, TxEvent, Ty};
 
 pub(crate) use expr::{At, Executed, Expr, ExprKind, LabelRef, Member};
 
@@ -323,7 +323,7 @@ pub(crate) enum StmtKind {
     Loop(Block),
     Break,
     Continue,
-    Fence(FenceSet),
+    Fence(Fence),
     Atomic(Block),
     AtomicBlock(AtomicBlock),
     /// `tx { … }`, a transaction of a client, and what it does instead if that aborts.

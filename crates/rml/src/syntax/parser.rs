@@ -67,6 +67,11 @@ impl<'s> Parser<'s, '_> {
         self.tokens.get(self.at + 1).map_or_else(|| self.span(), |(_, span)| *span)
     }
 
+    /// Where the token after so many others is; nowhere behind the last one.
+    pub(crate) fn span_ahead(&self, ahead: usize) -> Span {
+        self.tokens.get(self.at + ahead).map_or(Span::default(), |(_, span)| *span)
+    }
+
     /// The token so many tokens behind the next one.
     pub(crate) fn peek_ahead(&self, ahead: usize) -> Token {
         self.tokens.get(self.at + ahead).map_or(Token::End, |(token, _)| *token)

@@ -1,7 +1,7 @@
 //! Statements and blocks.
 
 use cyrano_ir::suggest::closest;
-use cyrano_ir::{Diagnostic, FenceSet, Span, TxEvent};
+use cyrano_ir::{Diagnostic, Fence, FenceName, FenceSet, Span, TxEvent};
 
 use crate::report::{Fallible, Reported};
 use crate::syntax::ast::{AtomicBlock, Block, Call, Name, Rhs, Stmt, StmtKind};
@@ -135,9 +135,9 @@ impl Parser<'_, '_> {
                 self.expect(Token::Assign)?;
                 StmtKind::Rollback(place, self.expr()?)
             }
-            Token::Sfence => StmtKind::Fence(FenceSet::SL | FenceSet::SS),
-            Token::Ldfence | Token::Lfence => StmtKind::Fence(FenceSet::LL | FenceSet::LS),
-            Token::Mfence => StmtKind::Fence(FenceSet::FULL),
+            Token::Sfence => StmtKind::Fence(Fence::Kinds(FenceSet::SL | FenceSet::SS)),
+            Token::Ldfence | Token::Lfence => StmtKind::Fence(Fence::Kinds(FenceSet::LL | FenceSet::LS)),
+            Token::Mfence => StmtKind::Fence(Fence::Kinds(FenceSet::FULL)),
             Token::Atomic => self.atomic()?,
             Token::Operation => StmtKind::Operation(self.name()?, self.block()?),
             Token::Assume => StmtKind::Assume(self.expr()?),
@@ -236,7 +236,10 @@ impl Parser<'_, '_> {
     fn fence(&mut self) -> Fallible<StmtKind> {
         self.bump();
         if self.peek() != Token::OpenParen {
-            return Ok(StmtKind::Fence(FenceSet::FULL));
+            return Ok(StmtKind::Fence(Fence::Kinds(FenceSet::FULL)));
+        }
+        if let Some(fence) = self.machine_fence() {
+            return Ok(StmtKind::Fence(fence));
         }
         let kinds = self.list(Token::OpenParen, Token::CloseParen, Self::fence_kind)?;
         if kinds.is_empty() {
@@ -244,7 +247,29 @@ impl Parser<'_, '_> {
             return Err(self.complain(self.last_span(), "a fence needs at least one kind", "no kind", help));
         }
         let union = kinds.into_iter().fold(FenceSet::NONE, |a, b| a | b);
-        Ok(StmtKind::Fence(union))
+        Ok(StmtKind::Fence(Fence::Kinds(union)))
+    }
+
+    /// The name of a machine's fence in parentheses, as `(dmb.ish)`; if it looks like none, nothing is taken. Such a name is one word of the text, whatever tokens it has.
+    fn machine_fence(&mut self) -> Option<Fence> {
+        let is_close = |ahead: &usize| matches!(self.peek_ahead(*ahead), Token::CloseParen | Token::End);
+        let close = (1..8).find(is_close)?;
+        let inside = self.span_ahead(1).to(self.span_ahead(close - 1));
+        let name = self.text(inside);
+        let fence = Fence::alone(name);
+        if fence.is_none() && !name.contains('.') {
+            return None;
+        }
+        if fence.is_none() {
+            let known = FenceName::all().map(FenceName::name).filter(|name| Fence::alone(name).is_some());
+            let help = match closest(name, known) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => "for example `fence(dmb.ish)`, `fence(lwsync)`, `fence(fence.rw.w)`".to_owned(),
+            };
+            self.complain(inside, format!("unknown fence `{name}`"), "no machine has it", &help);
+        }
+        (0..=close).for_each(|_| _ = self.bump());
+        Some(fence.unwrap_or(Fence::Kinds(FenceSet::FULL)))
     }
 
     fn fence_kind(&mut self) -> Fallible<FenceSet> {
@@ -253,7 +278,7 @@ impl Parser<'_, '_> {
             return Ok(kind);
         }
         let kinds = FenceSet::KINDS.map(|(_, name)| name);
-        let list = "the kinds are `load-load`, `load-store`, `store-load` and `store-store`";
+        let list = "the kinds are `load-load`, `load-store`, `store-load` and `store-store`; or a machine's fence alone, as `fence(dmb.ish)`";
         let help = match closest(&text, kinds) {
             Some(kind) => format!("did you mean `{kind}`? {list}"),
             None => list.to_owned(),

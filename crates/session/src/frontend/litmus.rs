@@ -33,9 +33,7 @@ impl Frontend for Litmus {
         Ok(vec![Case { litmus: Some(Arc::new(test)), ..case }])
     }
 
-    /// What a litmus test observes it observes by design; a table of instructions is no place for RML's fences.
     fn fences(&self) -> Result<&'static dyn FenceText, &'static str> {
-        Err("fences are sought for `.rml` and `.c` files, not for litmus tests; \
-             write the fence (`MFENCE`, `atomic_thread_fence`) into the test and run `cyrano litmus` on it")
+        Ok(&cyrano_fences::Litmus)
     }
 }

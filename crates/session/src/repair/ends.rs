@@ -2,7 +2,7 @@
 //!
 //! A file that says nothing about termination is repaired for it as well, for each of its programs that has a loop with accesses and is known to terminate under `sc`. Fences only
 //! forbid executions, infinite ones too, so that what terminates in order terminates with enough fences, unless the model defers what no fence keeps.
-//! Whoever names a criterion asks about that one alone.
+//! Whoever names a criterion asks about that one alone. Under models about relations nobody judges termination or looks for deadlocks, and the report says so.
 
 use cyrano_engine::{Query, Question, Verdict, Watch};
 use cyrano_ir::dataflow::successors;
@@ -24,6 +24,14 @@ pub(super) fn also_end(runner: &Runner, aims: &mut [Aim<'_>], watch: &dyn Watch)
     let looping = aims.iter_mut().filter(|aim| may_spin(&aim.case.program));
     let ending = looping.filter(|aim| ends_in_order(runner, aim.case, watch));
     ending.for_each(|aim| aim.goals.push(Goal::Also(ENDS)));
+}
+
+/// What is to be said about termination and deadlocks where nobody judges them.
+pub(super) fn unjudged(aims: &[Aim<'_>]) -> impl Iterator<Item = &'static str> {
+    let any = |may: fn(&Program) -> bool| aims.iter().any(|aim| may(&aim.case.program));
+    let spins = any(may_spin).then_some("whether it terminates is not judged under this model");
+    let waits = any(Program::may_wait).then_some("deadlocks are not looked for under this model");
+    spins.into_iter().chain(waits)
 }
 
 /// Whether the program is known to terminate under sc.

@@ -108,6 +108,7 @@ fn infos(
         place: "before",
         kind: "order".to_owned(),
         order: Some(written(&choice.candidates[*number])),
+        instead_of: None,
         program: None,
         prevents: prevents.and_then(|at| in_words(clients, shown.get(at)?, &all)).into_iter().collect(),
         counterexamples: prevents.and_then(|at| shown.get(at)?.trace.clone()).into_iter().collect(),

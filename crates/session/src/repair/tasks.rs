@@ -1,11 +1,12 @@
 //! What has to hold of a file's programs, model by model.
 
 use cyrano_criteria::table::Claim;
-use cyrano_ir::Property;
+use cyrano_ir::{Property, Quantifier};
 use cyrano_memory::Model;
 
 use super::ends::also_end;
 use super::{Aim, Goal};
+use crate::case::Case;
 use crate::failure::Failure;
 use crate::run::Runner;
 use crate::select::{Selected, leave_out_nothing};
@@ -30,9 +31,7 @@ pub fn tasks<'a>(
                 Selected::Refused { reason, .. } => return Err(case.refused(reason)),
                 Selected::Run(claim, model) => (claim, model),
             };
-            if model.cat().is_some() {
-                let why =
-                    format!("fences are sought for models that reorder pairs, and {} is about relations", model.name);
+            if let Some(why) = unwritable(case, &model) {
                 return Err(case.refused(why));
             }
             let goal = match claim {
@@ -55,7 +54,7 @@ pub fn tasks<'a>(
                     Goal::Property(property.map_err(|why| case.refused(why))?)
                 }
                 claim => match Property::all_of(&claim).pop() {
-                    Some(property) => Goal::Property(property),
+                    Some(property) => Goal::Property(forbidding(case, property)),
                     None => continue,
                 },
             };
@@ -73,7 +72,30 @@ pub fn tasks<'a>(
         return Err(Failure::input("nothing to repair: fences do not help against a lack of progress"));
     }
     if !named && subjects.iter().all(|subject| subject.case.algorithm.is_none()) {
-        tasks.iter_mut().for_each(|(_, aims)| also_end(runner, aims, &()));
+        let judged = tasks.iter_mut().filter(|(model, _)| model.cat().is_none());
+        judged.for_each(|(_, aims)| also_end(runner, aims, &()));
     }
     Ok(tasks)
+}
+
+/// Why fences for a model cannot be written into the source of a case.
+fn unwritable(case: &Case, model: &Model) -> Option<String> {
+    if case.litmus.is_some() && model.cat().is_none() {
+        let twin = cyrano_memory::named(&format!("cat:{}", model.name));
+        let instead = twin.map_or("armv8, riscv, power, rc11, lkmm".to_owned(), |twin| twin.name);
+        let why = "fences are sought in litmus tests under models about relations";
+        return Some(format!("{why}, and {} is none; use {instead}", model.name));
+    }
+    let relational = model.cat().is_some() && case.algorithm.is_some();
+    relational.then(|| format!("orders are sought for modes of execution, and {} is about relations", model.name))
+}
+
+/// A litmus test asks whether an outcome can be; a repair is asked that it cannot.
+fn forbidding(case: &Case, property: Property) -> Property {
+    match property {
+        Property::Final { quantifier: Quantifier::Exists, cond, text } if case.litmus.is_some() => {
+            Property::Final { quantifier: Quantifier::Never, cond, text }
+        }
+        other => other,
+    }
 }

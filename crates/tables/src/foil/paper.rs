@@ -204,6 +204,7 @@ mod tests {
             place: "after",
             kind: (*kind).to_owned(),
             order: None,
+            instead_of: None,
             program: Some((*program).to_owned()),
             prevents: Vec::new(),
             counterexamples: Vec::new(),
