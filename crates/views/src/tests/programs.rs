@@ -66,6 +66,14 @@ fn a_step_may_take_away_more_than_is_written() {
     }
 }
 
+/// What is read from a counter says which element is looked at, though only the element is compared.
+#[test]
+fn a_copy_of_a_counter_is_no_index() {
+    let source = "threads { shared n; thread w[*] { local r, a[16];
+        a[9] := 1; r := fetch_add(n, 1); assert a[r] == 0; } }";
+    assert!((1..=2).all(|k| !proves(source, "sc", k, None)));
+}
+
 #[test]
 fn deliberate_bugs_are_noticed() {
     // Without one more member nobody learns that others change what they see.

@@ -208,6 +208,15 @@ fn copies(m: &Machine<'_>, thread: &Thread, loc: usize) -> Option<Vec<u32>> {
 /// Whether an instruction does nothing with copies but compare them with constants, of which the largest is noted.
 fn compared(op: &Op, copies: &[u32], largest: &mut i128) -> Option<()> {
     let own = |place: &Place| mentions(place, copies);
+    // An element is no copy, even if it is compared with a constant: a copy as its index says which one it is.
+    let elements = |operand: &&LocalExpr| {
+        let mut found = false;
+        operand.for_each_var(&mut |place| found |= matches!(place, Place::Elem { .. }) && own(place));
+        found
+    };
+    if op.operands().iter().any(elements) {
+        return None;
+    }
     op.operands().into_iter().try_for_each(|operand| in_comparisons(operand, &own, largest))?;
     let within = |index: &LocalExpr| in_comparisons(index, &own, largest).is_some() && !reads(index, copies);
     let mut indices = Vec::new();
