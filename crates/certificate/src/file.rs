@@ -154,7 +154,11 @@ pub fn print(certificate: &Certificate) -> String {
         states: states.len(),
         every_number: every_number.as_ref().map(|every| EveryInfo {
             k: every.k,
-            counters: every.counters.iter().map(|(loc, cap)| (loc.0, i64::try_from(*cap).unwrap_or(i64::MAX))).collect(),
+            counters: every
+                .counters
+                .iter()
+                .map(|(loc, cap)| (loc.0, i64::try_from(*cap).unwrap_or(i64::MAX)))
+                .collect(),
             elements: every.elements.len(),
         }),
     };

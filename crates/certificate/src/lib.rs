@@ -97,9 +97,17 @@ impl Certificate {
         let check = Check { property: property.clone(), models: vec![model.name.clone()], span: Span::default() };
         let program = Program { checks: vec![check], ..program.clone().untold() };
         let reference = reference.map(|program| Program { checks: Vec::new(), ..program.clone().untold() });
-        Self { origin, program, reference, model: model.clone(), found, forgets, states: sorted(states), every_number: None }
+        Self {
+            origin,
+            program,
+            reference,
+            model: model.clone(),
+            found,
+            forgets,
+            states: sorted(states),
+            every_number: None,
+        }
     }
-
 
     /// What is claimed.
     pub fn property(&self) -> Option<&Property> {

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use cyrano_certificate::{
-    Certificate, EveryNumber, Found, MOST_STATES, Origin, Refused, check, parse, print_element, print_state, print_view, provable,
-    provable_for_all,
+    Certificate, EveryNumber, Found, MOST_STATES, Origin, Refused, check, parse, print_element, print_state,
+    print_view, provable, provable_for_all,
 };
 use cyrano_engine::configuration::{Forgets, Product};
 use cyrano_engine::{Limits, Query, Question, Verdict, Watch};
@@ -181,7 +181,8 @@ fn own_source(certificate: &Certificate) -> Result<(), Box<Refused>> {
     let any = Wanted { threads: Threads::Any, ..Wanted::default() };
     let anew = (!certificate.program.families.is_empty())
         .then(|| frontend.cases(&source, set, &any, &files).ok().and_then(|mut cases| cases.pop()));
-    let cases: Vec<_> = [frontend.again(&source, set, test.as_ref(), &files).ok(), anew.flatten()].into_iter().flatten().collect();
+    let cases: Vec<_> =
+        [frontend.again(&source, set, test.as_ref(), &files).ok(), anew.flatten()].into_iter().flatten().collect();
     if cases.is_empty() {
         return refused("the source in the certificate does not compile");
     }

@@ -176,7 +176,8 @@ fn tampered(text: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<bool, S
 #[test]
 fn certificates_for_every_number_of_threads() {
     let files = folder("parameterised");
-    let verified = ["spin_lock", "ttas_lock", "ticket", "semaphore", "reader_writer", "once", "elected", "bounded_stack"];
+    let verified =
+        ["spin_lock", "ttas_lock", "ticket", "semaphore", "reader_writer", "once", "elected", "bounded_stack"];
     let mut all = 0;
     for name in verified {
         for text in certificates(&files, &format!("{name}.rml"), Threads::AsWritten, &["sc", "tso"]) {
@@ -224,7 +225,8 @@ fn deadlocks_are_part_of_certificates() {
     };
     assert_eq!(without(Vec::new()), Ok(false));
     // One may be missing if another one says less.
-    let missed = (0..elements.len()).filter(|at| without([&elements[..*at], &elements[at + 1..]].concat()) == Ok(false));
+    let missed =
+        (0..elements.len()).filter(|at| without([&elements[..*at], &elements[at + 1..]].concat()) == Ok(false));
     assert!(missed.count() > 0);
     assert_eq!(without(elements.clone()), Ok(true));
 }

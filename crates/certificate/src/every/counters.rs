@@ -37,11 +37,7 @@ pub(super) struct Counter {
 }
 
 /// The counters of a certificate; `Err` if one of them does not only count.
-pub(super) fn of(
-    certificate: &Certificate,
-    every: &EveryNumber,
-    property: &Property,
-) -> Result<Vec<Counter>, String> {
+pub(super) fn of(certificate: &Certificate, every: &EveryNumber, property: &Property) -> Result<Vec<Counter>, String> {
     let program = &certificate.program;
     let at_once = |kind| certificate.model.reordering().keeps_all_after(kind);
     if !every.counters.is_empty() && !(at_once(AccessKind::Load) && at_once(AccessKind::Rmw)) {
@@ -64,10 +60,10 @@ impl Counter {
         }
         let added: Vec<Vec<i128>> =
             program.threads.iter().map(|thread| added(program, thread, loc)).collect::<Option<_>>()?;
-        let copies: Vec<Vec<RegId>> = program.threads.iter().map(|thread| copies(thread, loc)).collect::<Option<_>>()?;
-        let blind = |(thread, copies): (&Thread, &Vec<RegId>)| {
-            thread.code.iter().all(|instr| is_blind(&instr.op, copies, cap))
-        };
+        let copies: Vec<Vec<RegId>> =
+            program.threads.iter().map(|thread| copies(thread, loc)).collect::<Option<_>>()?;
+        let blind =
+            |(thread, copies): (&Thread, &Vec<RegId>)| thread.code.iter().all(|instr| is_blind(&instr.op, copies, cap));
         if !program.threads.iter().zip(&copies).all(blind) {
             return None;
         }

@@ -72,7 +72,9 @@ pub(super) fn idles(parts: &Parts<'_>, global: usize, member: Option<usize>) -> 
             let lane = &at.threads[thread.index()];
             let at_section = matches!(parts.program().instr(*thread, lane.pc).op, Op::AtomicBegin);
             let shut = || parts.steps.of(&at, *thread).map(|steps| steps.is_empty());
-            let shut = at_section && lane.queue.is_empty() && shut().map_err(|why| parts.refused(parts.show().beyond(why), None))?;
+            let shut = at_section
+                && lane.queue.is_empty()
+                && shut().map_err(|why| parts.refused(parts.show().beyond(why), None))?;
             all &= shut;
         }
         waits |= all;
@@ -126,7 +128,8 @@ impl Elements<'_, '_, '_> {
         if (0..1_u32 << others.len().min(16)).any(|chosen| self.elements.contains(&fewer(chosen))) {
             return Ok(());
         }
-        let why = "a deadlock with more members than a view has is not excluded: nothing in the certificate follows these";
+        let why =
+            "a deadlock with more members than a view has is not excluded: nothing in the certificate follows these";
         Err(self.closure.parts.refused(why, Some((element.global, all))))
     }
 

@@ -94,7 +94,17 @@ pub(super) fn whole(
 impl<'c> Parts<'c> {
     pub fn new(certificate: &'c Certificate, judge: Judge<'c>, steps: Steps<'c>, counters: Vec<Counter>) -> Self {
         let (globals, members) = (Numbered::new(), Numbered::new());
-        Self { certificate, judge, steps, counters, globals, members, taken: 0, seen: Seen::default(), known: FxHashMap::default() }
+        Self {
+            certificate,
+            judge,
+            steps,
+            counters,
+            globals,
+            members,
+            taken: 0,
+            seen: Seen::default(),
+            known: FxHashMap::default(),
+        }
     }
 
     /// From now on all values of counters are told apart, and what happened so far, perhaps only in what views allow, does not count.

@@ -8,7 +8,13 @@ use super::{Asked, Instance, compile};
 use crate::{Crowd, Fault, one_of_each};
 
 /// The certificate of views of size `k`, if there are some to write.
-pub(super) fn written(source: &str, asked: Asked, model: &Model, k: usize, fault: Option<Fault>) -> Option<Certificate> {
+pub(super) fn written(
+    source: &str,
+    asked: Asked,
+    model: &Model,
+    k: usize,
+    fault: Option<Fault>,
+) -> Option<Certificate> {
     let family = compile(source, None);
     let one = one_of_each(&family);
     let property = &asked.of(&family);
@@ -101,7 +107,9 @@ fn broken_saturations_are_refused() {
     ];
     for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::HeavyMembers] {
         let written = |source: &&str| {
-            (1..=2).filter_map(|k| written(source, Asked::Assertions, &super::model("sc"), k, Some(fault))).collect::<Vec<_>>()
+            (1..=2)
+                .filter_map(|k| written(source, Asked::Assertions, &super::model("sc"), k, Some(fault)))
+                .collect::<Vec<_>>()
         };
         let all: Vec<Certificate> = sources.iter().flat_map(written).collect();
         assert!(all.iter().any(|certificate| checked(certificate).is_err()), "{fault:?}: {} written", all.len());

@@ -77,13 +77,26 @@ fn program(random: &mut Random, asked: Asked) -> String {
 fn counted(random: &mut Random) -> String {
     let few = random.below(2);
     let enter = random.pick(&["atomic { s := x; assume s == 0; fetch_add(c, 1); }", "fetch_add(c, 1);"]);
-    let look = random.pick(&["q := c; assert q != 0;", "s := x; assert s == 0;", "y := 1; y := 0;", ""]);
-    let out = random.pick(&["fetch_add(c, -1);", "fetch_add(c, -1);", "q := fetch_add(c, -1); assert q > 0;"]);
+    let look = random.pick(&[
+        "q := c; assert q != 0;",
+        "s := x; assert s == 0;",
+        "y := 1; y := 0;",
+        "q := c; a[3] := 1; if q < 4 { assert a[q] == 0; }",
+        "q := c; a[3] := 1; assert a[q] == 0;",
+        "",
+    ]);
+    let out = random.pick(&[
+        "fetch_add(c, -1);",
+        "fetch_add(c, -1);",
+        "q := fetch_add(c, -1); assert q > 0;",
+        "atomic { s := 0; while s < 2 { fetch_add(c, -1); s := s + 1; } fetch_add(c, 1); }",
+        "fetch_add(c, 1); atomic { s := 0; while s < 2 { fetch_add(c, -1); s := s + 1; } q := c; } assert q != 1;",
+    ]);
     let who = random.pick(&["thread v[*]", "thread main"]);
     let claim = random.pick(&["q := c; assert q == 0;", "q := c; assert q <= 1;", "s := y; assert s == 0;", "q := c;"]);
     format!(
         "threads {{ shared x, y, c;
-  thread w[*] {{ local s, q; loop {{ {enter} {look} {out} }} }}
+  thread w[*] {{ local s, q, a[8]; loop {{ {enter} {look} {out} }} }}
   {who} {{ local s, q; loop {{ atomic {{ q := c; s := x; assume q <= {few} && s == 0; x := 1; }} {claim} x := 0; }} }} }}\n"
     )
 }
