@@ -53,7 +53,7 @@ fn compare(program: &Program, name: &str, told: &mut Told) -> Result<(), String>
 #[test]
 fn twins_agree_about_termination() {
     let mut told = Told::default();
-    let many = if long() { 20_000 } else { 400 };
+    let many = if long() { 20_000 } else { 150 };
     for seed in 0..many {
         let tree = random::tree(1 << 40 | seed);
         for name in &MODELS[..3] {
@@ -78,7 +78,9 @@ fn messages_under_models_about_relations() {
         "threads { shared ready, other; local r; thread p { other := 1; } thread q { while r = 0 { r := ready; } } }";
     let taken = "threads { shared lock; local r; thread p[2] { r := exchange(lock, 1); while r != 0 { r := exchange(lock, 1); } } }";
     for name in ["cat:sc", "cat:tso", "rc11", "armv8", "power", "riscv"] {
-        for (source, verdict) in [(sent, Verdict::Bounded), (lost, Verdict::Violated), (taken, Verdict::Violated)] {
+        // Of a program that races nothing is claimed where a model says so.
+        let nothing = if name == "rc11" { Verdict::Unknown } else { Verdict::Bounded };
+        for (source, verdict) in [(sent, nothing), (lost, Verdict::Violated), (taken, Verdict::Violated)] {
             let program = compile("message", source);
             let answer = ask(&program, &model(name), &Interp, &limits(5.0, 2)).unwrap_or_else(|why| panic!("{why}"));
             assert_eq!(answer.verdict, verdict, "{name}: {source}");
