@@ -40,7 +40,8 @@ pub(super) struct Counter {
 pub(super) fn of(certificate: &Certificate, every: &EveryNumber, property: &Property) -> Result<Vec<Counter>, String> {
     let program = &certificate.program;
     let at_once = |kind| certificate.model.reordering().keeps_all_after(kind);
-    if !every.counters.is_empty() && !(at_once(AccessKind::Load) && at_once(AccessKind::Rmw)) {
+    let exact = at_once(AccessKind::Load) && at_once(AccessKind::Rmw);
+    if !exact && !every.counters.is_empty() {
         return Err("where loads are deferred no variable only counts".into());
     }
     let counter = |(loc, cap): &(LocId, i128)| {
