@@ -10,7 +10,7 @@ use cyrano_ir::Property;
 
 use crate::judge::{self, Judge, Seen, Wrong};
 use crate::show::{self, Shown};
-use crate::{Certificate, races, serial, state};
+use crate::{Certificate, every, races, serial, state};
 
 /// What was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -51,6 +51,11 @@ pub fn check(certificate: &Certificate, limits: &Limits) -> Result<Checked, Box<
     let refused = |why: String| Box::new(Refused::because(why));
     let property = certificate.property().ok_or_else(|| refused("it claims nothing".into()))?;
     let (program, model) = (&certificate.program, &certificate.model);
+    match &certificate.every_number {
+        Some(every) => return every::check(certificate, every, property, limits),
+        None if !program.families.is_empty() => return Err(refused("it has no views of a family of threads".into())),
+        None => {}
+    }
     Query::new(program, model, Question::Holds(property)).map_err(|why| refused(why.to_string()))?;
     let judge = Judge::new(program, property).map_err(refused)?;
     let steps = match property {

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cyrano_engine::configuration::Forgets;
-use cyrano_ir::{InstrId, Program, RegId, text, verify};
+use cyrano_ir::{InstrId, LocId, Program, RegId, text, verify};
 use cyrano_memory::Model;
 use cyrano_trace::{ModelInfo, TestInfo};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Certificate, Found, MOST_STATES, Origin, sorted, state};
+use crate::{Certificate, EveryNumber, Found, MOST_STATES, Origin, every, sorted, state};
 
 /// The name of this schema.
 pub const SCHEMA: &str = "cyrano.certificate/1";
@@ -58,6 +58,17 @@ struct Heading {
     found: FoundInfo,
     forgets: Vec<Vec<(u32, Vec<u32>)>>,
     states: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    every_number: Option<EveryInfo>,
+}
+
+/// For every number of threads: the size of views, and the variables that only count, each with the value from which on it is not known exactly.
+#[derive(Serialize, Deserialize)]
+struct EveryInfo {
+    k: usize,
+    counters: Vec<(u32, i64)>,
+    /// How many elements stand behind the views.
+    elements: usize,
 }
 
 /// What every version of a heading has.
@@ -115,7 +126,7 @@ fn sum(texts: &[&str]) -> String {
 
 /// The text of a certificate.
 pub fn print(certificate: &Certificate) -> String {
-    let Certificate { origin, program, reference, model, found, forgets, states } = certificate;
+    let Certificate { origin, program, reference, model, found, forgets, states, every_number } = certificate;
     let program = text::print(program);
     let reference = reference.as_ref().map(text::print);
     let rows = |of: &Vec<(InstrId, Vec<RegId>)>| {
@@ -141,10 +152,19 @@ pub fn print(certificate: &Certificate) -> String {
         },
         forgets: forgets.iter().map(rows).collect(),
         states: states.len(),
+        every_number: every_number.as_ref().map(|every| EveryInfo {
+            k: every.k,
+            counters: every
+                .counters
+                .iter()
+                .map(|(loc, cap)| (loc.0, i64::try_from(*cap).unwrap_or(i64::MAX)))
+                .collect(),
+            elements: every.elements.len(),
+        }),
     };
     let mut text = serde_json::to_string(&heading).expect("a heading has nothing that JSON does not");
     text.push('\n');
-    for state in states {
+    for state in states.iter().chain(every_number.iter().flat_map(|every| &every.elements)) {
         text.push_str(state);
         text.push('\n');
     }
@@ -163,8 +183,9 @@ pub fn parse(text: &str) -> Result<Certificate, BadFile> {
     }
     let heading: Heading = serde_json::from_str(first)
         .map_err(|error| bad(1, format!("this is no certificate: {error}; `cyrano check --certificate` writes one")))?;
-    let last = heading.states.checked_add(2);
-    if heading.states > MOST_STATES {
+    let elements = heading.every_number.as_ref().map_or(0, |every| every.elements);
+    let last = heading.states.checked_add(elements).and_then(|lines| lines.checked_add(2));
+    if heading.states > MOST_STATES || elements > MOST_STATES {
         return Err(bad(1, format!("{} states; at most {MOST_STATES} are read", heading.states)));
     }
     let program = read_program(&heading.program, "program").map_err(|why| bad(1, why))?;
@@ -181,11 +202,15 @@ pub fn parse(text: &str) -> Result<Certificate, BadFile> {
         return Err(bad(1, format!("the check is not about {}", model.name)));
     }
     let forgets = forgets(&program, &heading.forgets).map_err(|why| bad(1, why))?;
+    let mut every_number = every_number(&program, heading.every_number).map_err(|why| bad(1, why))?;
     let mut states = Vec::with_capacity(heading.states.min(1 << 16));
     for (at, line) in lines.by_ref().take(heading.states).enumerate() {
-        let state = state::parse(line).map_err(|why| bad(at + 2, why))?;
-        state.at.fits(&program).map_err(|why| bad(at + 2, why))?;
-        states.push(state::print(&state).into_boxed_str());
+        let line = again(line, &program, every_number.as_ref()).map_err(|why| bad(at + 2, why))?;
+        states.push(line.into_boxed_str());
+    }
+    for (at, line) in lines.by_ref().take(elements).enumerate() {
+        let line = every::element_fits(line, &program).map_err(|why| bad(at + heading.states + 2, why))?;
+        every_number.iter_mut().for_each(|every| every.elements.push(line.clone().into_boxed_str()));
     }
     let end = lines.next();
     let expected =
@@ -195,7 +220,7 @@ pub fn parse(text: &str) -> Result<Certificate, BadFile> {
     // The last line is a part of the text, so its distance from the beginning is how long all before it is.
     let before = end.as_ptr() as usize - text.as_ptr() as usize;
     if claimed.sum != sum(&[&text[..before]]) {
-        return Err(bad(states.len() + 2, "the sum is wrong: the file was changed or damaged".into()));
+        return Err(bad(states.len() + elements + 2, "the sum is wrong: the file was changed or damaged".into()));
     }
     let origin = Origin {
         file: heading.file,
@@ -206,7 +231,31 @@ pub fn parse(text: &str) -> Result<Certificate, BadFile> {
     };
     let FoundInfo { engine, seconds, states: visited, seconds_to_write } = heading.found;
     let found = Found { engine, seconds, states: visited, seconds_to_write };
-    Ok(Certificate { origin, program, reference, model, found, forgets, states: sorted(states) })
+    Ok(Certificate { origin, program, reference, model, found, forgets, states: sorted(states), every_number })
+}
+
+/// The line of a state or a view of the program, as we write it.
+fn again(line: &str, program: &Program, every: Option<&EveryNumber>) -> Result<String, String> {
+    if let Some(every) = every {
+        let view = state::parse_view(line)?;
+        every::fits(&view, program, every.k)?;
+        return Ok(state::print_view(&view));
+    }
+    let state = state::parse(line)?;
+    state.at.fits(program)?;
+    Ok(state::print(&state))
+}
+
+fn every_number(program: &Program, info: Option<EveryInfo>) -> Result<Option<EveryNumber>, String> {
+    if info.is_some() == program.families.is_empty() {
+        return Err("there are views exactly where there are families of any number of threads".into());
+    }
+    let Some(EveryInfo { k, counters, .. }) = info else { return Ok(None) };
+    if !(1..=every::LARGEST).contains(&k) {
+        return Err(format!("views have 1 to {} members", every::LARGEST));
+    }
+    let counters = counters.into_iter().map(|(loc, cap)| (LocId(loc), cap.into())).collect();
+    Ok(Some(EveryNumber { k, counters, elements: Vec::new() }))
 }
 
 fn criterion(program: &Program) -> &'static str {

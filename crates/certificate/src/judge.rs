@@ -26,7 +26,7 @@ pub(crate) struct Seen {
     committed: bool,
     read: bool,
     stored: bool,
-    stood: bool,
+    pub(crate) stood: bool,
 }
 
 /// What is wrong.
@@ -244,7 +244,7 @@ fn encoded(monitor: &Monitor, state: &MonitorState) -> Vec<u8> {
 }
 
 /// Whether a section can wait.
-fn can_wait(program: &Program) -> bool {
+pub(crate) fn can_wait(program: &Program) -> bool {
     program.threads.iter().any(|thread| {
         let mut inside = false;
         thread.code.iter().any(|instr| {

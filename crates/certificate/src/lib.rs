@@ -13,6 +13,7 @@
 //! This crate knows neither the fast engines nor files.
 
 mod check;
+mod every;
 mod file;
 mod judge;
 mod races;
@@ -21,9 +22,10 @@ mod show;
 mod state;
 
 pub use check::{Checked, Refused, check};
+pub use every::{EveryNumber, provable_for_all};
 pub use file::{BadFile, SCHEMA, parse, print};
 pub use show::{Shown, ShownThread};
-pub use state::{parse as parse_state, print as print_state};
+pub use state::{parse as parse_state, print as print_state, print_element, print_view};
 
 use cyrano_engine::configuration::{Forgets, Product};
 use cyrano_ir::{Check, Program, Property, Quantifier, Span};
@@ -48,8 +50,10 @@ pub struct Certificate {
     pub found: Found,
     /// What is forgotten where.
     pub forgets: Forgets,
-    /// The states, one line each ([`print_state`]), ascending.
+    /// The states, one line each ([`print_state`]), ascending; for every number of threads views ([`print_view`]).
     pub states: Vec<Box<str>>,
+    /// For a program with families of any number of threads, what its views are.
+    pub every_number: Option<EveryNumber>,
 }
 
 /// The source that a program comes from.
@@ -93,7 +97,16 @@ impl Certificate {
         let check = Check { property: property.clone(), models: vec![model.name.clone()], span: Span::default() };
         let program = Program { checks: vec![check], ..program.clone().untold() };
         let reference = reference.map(|program| Program { checks: Vec::new(), ..program.clone().untold() });
-        Self { origin, program, reference, model: model.clone(), found, forgets, states: sorted(states) }
+        Self {
+            origin,
+            program,
+            reference,
+            model: model.clone(),
+            found,
+            forgets,
+            states: sorted(states),
+            every_number: None,
+        }
     }
 
     /// What is claimed.

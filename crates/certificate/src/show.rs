@@ -1,7 +1,7 @@
 //! States and steps for people.
 
 use cyrano_engine::Violation;
-use cyrano_engine::configuration::{Deferred, Lane, Operands, Product, Value};
+use cyrano_engine::configuration::{Deferred, Lane, Operands, Product, Value, View};
 use cyrano_interp::steps::{Beyond, Step, Why};
 use cyrano_ir::{AccessKind, InstrId, Op, RegId, ThreadId};
 
@@ -75,6 +75,18 @@ impl<'c> Show<'c> {
             threads: ids.zip(&state.at.threads).map(|(thread, lane)| self.thread(thread, lane)).collect(),
             monitor: state.monitor.iter().map(|byte| format!("{byte:02x}")).collect(),
         }
+    }
+
+    /// A view: the threads in no family, and the members that are there.
+    pub(crate) fn view(self, view: &View) -> Shown {
+        let program = &self.certificate.program;
+        let names = program.locations.iter().map(|location| &location.name);
+        let memory = names.zip(&view.memory).map(|(name, value)| format!("{name} = {}", value_shown(*value)));
+        let of = |family: usize| program.families[family].thread;
+        let alone = |thread: &ThreadId| program.families.iter().all(|family| family.thread != *thread);
+        let fixed = program.thread_ids().filter(alone).zip(&view.fixed).map(|(thread, lane)| self.thread(thread, lane));
+        let members = view.members.iter().map(|(family, lane)| self.thread(of(*family), lane));
+        Shown { memory: memory.collect(), threads: fixed.chain(members).collect(), monitor: String::new() }
     }
 
     fn thread(self, thread: ThreadId, lane: &Lane) -> ShownThread {

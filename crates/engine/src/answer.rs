@@ -99,7 +99,7 @@ pub enum Violation {
     },
     /// Atomic blocks did not do what they would have done one at a time, in the order of their commits. The replay says what differs.
     Blocks,
-    /// No thread can go on and some wait at an atomic section.
+    /// No thread can go on and some wait at an atomic section; under models about relations also: spin in a loop whose last round has read the latest stores.
     Deadlock {
         /// The waiting threads.
         blocked: Vec<Blocked>,

@@ -29,6 +29,17 @@ pub struct Product {
     pub monitor: Vec<u8>,
 }
 
+/// Part of a configuration of any number of threads: what all share, and some members of families of equal threads.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct View {
+    /// Shared memory.
+    pub memory: Vec<i128>,
+    /// The threads that are in no family.
+    pub fixed: Vec<Lane>,
+    /// The members, each with the number of its family.
+    pub members: Vec<(usize, Lane)>,
+}
+
 /// For each thread and each instruction that it rests at, ascending, the registers that are [forgotten](Value::Forgotten) there, ascending.
 pub type Forgets = Vec<Vec<(InstrId, Vec<RegId>)>>;
 

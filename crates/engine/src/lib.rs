@@ -10,6 +10,7 @@ mod answer;
 mod blocks;
 mod cause;
 pub mod configuration;
+pub mod counts;
 mod execution;
 pub mod history;
 mod lasso;

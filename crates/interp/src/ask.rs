@@ -7,7 +7,7 @@ use cyrano_engine::{
     Answer, Cause, Engine, Execution, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Violation,
     Watch, limit_reason, vacuity,
 };
-use cyrano_ir::{FinalExpr, Invariant, Program, Property, Quantifier};
+use cyrano_ir::{FinalExpr, Invariant, Liveness, Op, Program, Property, Quantifier};
 use cyrano_memory::Model;
 
 use crate::combine::{self, Goal};
@@ -24,6 +24,11 @@ use crate::values;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interp;
 
+/// Whether a thread need not end, but pass a mark again and again.
+fn has_marks(program: &Program) -> bool {
+    program.threads.iter().any(|thread| thread.code.iter().any(|instr| matches!(instr.op, Op::Progress(_))))
+}
+
 impl Engine for Interp {
     fn name(&self) -> &'static str {
         "interp"
@@ -33,6 +38,11 @@ impl Engine for Interp {
         let subject = match query.property() {
             Some(Property::Transactions(_)) => Subject::Histories,
             Some(Property::Progress(_)) => Subject::Progress,
+            Some(Property::Live(Liveness::Termination))
+                if query.model().cat().is_some() && !has_marks(query.program()) =>
+            {
+                return relational::supports(query);
+            }
             Some(Property::Live(_)) => Subject::EndlessRuns,
             Some(Property::Structure(_)) => Subject::Languages,
             Some(Property::CommitAtomicity) => Subject::CommitPoints,

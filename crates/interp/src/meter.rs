@@ -26,6 +26,14 @@ impl<'p> Meter<'p> {
         Self { limits, watch, stats: Stats::default(), bytes: 0, clipped: false, ticks: 0 }
     }
 
+    /// A fresh meter for a part of the run, with limits of its own.
+    pub(crate) fn part<'q>(&self, limits: &'q Limits) -> Meter<'q>
+    where
+        'p: 'q,
+    {
+        Meter::new(limits, self.watch)
+    }
+
     /// Counts one step of work.
     pub(crate) fn tick(&mut self) -> Result<(), Stop> {
         self.ticks += 1;

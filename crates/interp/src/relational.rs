@@ -16,6 +16,7 @@ mod confirm;
 mod goals;
 mod graph;
 mod graphs;
+mod hang;
 mod rules;
 mod search;
 mod setup;
@@ -39,6 +40,7 @@ pub use all::all_executions;
 pub(crate) use confirm::confirm;
 use goals::{Final, Notes, Outcomes, Races, Wrong};
 pub use graphs::{Drawn, Seen, executions};
+use hang::Hangs;
 use search::Goal;
 
 /// Refuses what is about one order of all accesses.
@@ -54,6 +56,7 @@ pub(crate) fn ask<'p>(query: &Query<'p>, cat: &'p Cat, meter: &mut Meter<'p>) ->
         Question::Holds(Property::Final { quantifier, cond, .. }) => asked.condition(*quantifier, cond, meter),
         Question::Holds(Property::Observations(allowed)) => asked.wrong(Some(allowed), meter),
         Question::Holds(Property::Races) => asked.races(meter),
+        Question::Holds(Property::Live(_)) => asked.hangs_soon(meter),
         Question::Holds(_) => asked.wrong(None, meter),
     }
 }
@@ -137,6 +140,42 @@ impl<'p> Asked<'p> {
         }
         let settled = self.settled(stopped, &goal.notes, meter);
         if settled.verdict == Verdict::Verified && !goal.notes.ended { nothing(vacuity::NO_END) } else { settled }
+    }
+
+    /// Loops are repeated once, then twice and so on: what hangs mostly does so at once. Where a limit is reached, what was found before stands.
+    fn hangs_soon(&self, meter: &mut Meter<'p>) -> Answer {
+        let mut last = Answer::new(Verdict::Unknown, Some(Cause::Unrolled { threads: Vec::new(), times: 0 }));
+        for iterations in 1..=meter.limits.iterations.max(1) {
+            let limits = cyrano_engine::Limits { iterations, ..meter.limits.clone() };
+            let mut part = meter.part(&limits);
+            let asked = Asked { program: self.program, model: self.model, cat: self.cat };
+            let answer = asked.hangs(&mut part);
+            (meter.stats, meter.bytes) = (part.stats, part.bytes);
+            let looped = matches!(answer.reason, Some(Cause::Unrolled { .. }));
+            let stopped = answer.verdict == Verdict::Unknown && last.verdict == Verdict::Bounded;
+            last = if stopped { last } else { answer };
+            if stopped || !looped {
+                break;
+            }
+        }
+        last
+    }
+
+    fn hangs(&self, meter: &mut Meter<'p>) -> Answer {
+        let mut goal = Hangs { program: self.program, violation: None, notes: self.notes() };
+        let stopped = self.pursue(&mut goal, meter);
+        if let Some((violation, execution)) = goal.violation {
+            let answer = Answer::new(Verdict::Violated, None);
+            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
+        }
+        let settled = self.unflagged(self.settled(stopped, &goal.notes, meter));
+        match settled.verdict {
+            Verdict::Verified if self.program.may_wait() => {
+                Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())))
+            }
+            Verdict::Verified if !goal.notes.ended => nothing(vacuity::NO_END),
+            _ => settled,
+        }
     }
 
     fn wrong(&self, allowed: Option<&'p BTreeSet<Vec<i128>>>, meter: &mut Meter<'p>) -> Answer {

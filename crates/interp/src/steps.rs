@@ -231,9 +231,17 @@ impl<'p> Steps<'p> {
         };
         let mut steps = Vec::new();
         for thread in self.program.thread_ids().filter(may) {
-            for step in self.deferred_steps(at, thread).into_iter().chain(self.steps_at_pc(at, thread)?) {
-                steps.extend(self.run_on(step, thread)?);
-            }
+            steps.extend(self.of(at, thread)?);
+        }
+        Ok(steps)
+    }
+
+    /// The steps of one thread, if it may take any. They depend on memory and on what that thread has for itself, and change nothing else, where there is no
+    /// setup thread and the model is not serial.
+    pub fn of(&self, at: &Configuration, thread: ThreadId) -> Result<Vec<Step>, Beyond> {
+        let mut steps = Vec::new();
+        for step in self.deferred_steps(at, thread).into_iter().chain(self.steps_at_pc(at, thread)?) {
+            steps.extend(self.run_on(step, thread)?);
         }
         Ok(steps)
     }

@@ -6,17 +6,21 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use cyrano_certificate::{Certificate, Found, MOST_STATES, Origin, Refused, check, parse, print_state, provable};
-use cyrano_engine::configuration::Product;
+use cyrano_certificate::{
+    Certificate, EveryNumber, Found, MOST_STATES, Origin, Refused, check, parse, print_element, print_state,
+    print_view, provable, provable_for_all,
+};
+use cyrano_engine::configuration::{Forgets, Product};
 use cyrano_engine::{Limits, Query, Question, Verdict, Watch};
 use cyrano_ir::{Program, Property, text};
 use cyrano_memory::Model;
 use cyrano_report::{CertifyReport, CheckReport};
+use cyrano_views::one_of_each;
 
 use crate::VERSION;
 use crate::case::Case;
 use crate::failure::Failure;
-use crate::frontend::{self, Saved};
+use crate::frontend::{self, Saved, Threads, Wanted};
 use crate::run::Runner;
 use crate::select::Selected;
 use crate::source::Source;
@@ -39,13 +43,8 @@ impl Subject {
     }
 }
 
-/// Whether there are states to write down, by what was asked; `Err` says why not.
-fn has_states(program: &Program, model: &Model) -> Result<(), String> {
-    if !program.families.is_empty() {
-        return Err("a certificate for every number of threads is not written yet; \
-                    `--threads 2` writes one for two threads of each family"
-            .to_owned());
-    }
+/// Whether there are states to write down, under this model; `Err` says why not.
+fn has_states(model: &Model) -> Result<(), String> {
     if model.cat().is_some() {
         return Err(format!(
             "`{}` is a model about relations between events, which judges whole executions and has no states in between; \
@@ -64,17 +63,13 @@ fn certificate(
     report: &CheckReport,
     watch: &dyn Watch,
 ) -> Result<Certificate, String> {
-    has_states(&case.program, model)?;
+    has_states(model)?;
     let case = &*case.for_question(Some(property), model);
-    provable(&case.program, property)?;
-    let query = Query::new(&case.program, model, Question::Holds(property)).map_err(|why| why.to_string())?;
     let started = Instant::now();
-    let mut states: Vec<Box<str>> = Vec::new();
-    let mut take = |state: &Product| {
-        states.push(print_state(state).into_boxed_str());
-        states.last().map_or(0, |line| line.len()) + size_of::<Box<str>>()
+    let (states, every_number) = match report.every_number.as_ref().filter(|_| !case.program.families.is_empty()) {
+        Some(every) => views(runner, case, (property, model), every.k, watch)?,
+        None => (states(runner, case, (property, model), watch)?, None),
     };
-    let (forgets, _) = runner.reachable(query, MOST_STATES, watch, &mut take).map_err(|why| why.to_string())?;
     let stats = report.stats.unwrap_or_default();
     let found = Found {
         engine: report.engine.clone().unwrap_or_default(),
@@ -90,7 +85,49 @@ fn certificate(
         version: VERSION.to_owned(),
     };
     let reference = reference.filter(|_| matches!(property, Property::Observations(_)));
-    Ok(Certificate::new(origin, (&case.program, property), reference, model, found, (states, forgets)))
+    let certificate = Certificate::new(origin, (&case.program, property), reference, model, found, states);
+    Ok(Certificate { every_number, ..certificate })
+}
+
+/// States or views as lines, and what is forgotten in them.
+type Lines = (Vec<Box<str>>, Forgets);
+
+fn states(
+    runner: &Runner,
+    case: &Case,
+    (property, model): (&Property, &Model),
+    watch: &dyn Watch,
+) -> Result<Lines, String> {
+    provable(&case.program, property)?;
+    let query = Query::new(&case.program, model, Question::Holds(property)).map_err(|why| why.to_string())?;
+    let mut states: Vec<Box<str>> = Vec::new();
+    let mut take = |state: &Product| {
+        states.push(print_state(state).into_boxed_str());
+        states.last().map_or(0, |line| line.len()) + size_of::<Box<str>>()
+    };
+    let (forgets, _) = runner.reachable(query, MOST_STATES, watch, &mut take).map_err(|why| why.to_string())?;
+    Ok((states, forgets))
+}
+
+/// The views of a family of any number of threads.
+fn views(
+    runner: &Runner,
+    case: &Case,
+    (property, model): (&Property, &Model),
+    k: usize,
+    watch: &dyn Watch,
+) -> Result<(Lines, Option<EveryNumber>), String> {
+    provable_for_all(&case.program, property)?;
+    let one = one_of_each(&case.program);
+    let query = Query::new(&one, model, Question::Holds(property)).map_err(|why| why.to_string())?;
+    let written = runner.written_views(query, &case.program.families, k, watch)?;
+    if written.views.len().max(written.elements.len()) > MOST_STATES {
+        return Err(format!("there are more than {MOST_STATES} views, which is the most that is written"));
+    }
+    let lines = written.views.iter().map(|view| print_view(view).into_boxed_str()).collect();
+    let element = |(followed, others): &(_, Vec<_>)| print_element(followed, others).into_boxed_str();
+    let elements = written.elements.iter().map(element).collect();
+    Ok(((lines, written.forgets), Some(EveryNumber { k, counters: written.counters, elements })))
 }
 
 /// Checks the text of a certificate; `Err` if it is none.
@@ -124,6 +161,7 @@ fn report(
         built_in: cyrano_memory::named(&certificate.model.name).is_some(),
         monitored: matches!(property, Some(Property::Transactions(_))),
         states: certificate.states.len(),
+        every_number: certificate.every_number.as_ref().map(|every| every.k),
         found: certificate.found.clone(),
         checked,
         seconds,
@@ -138,14 +176,21 @@ fn own_source(certificate: &Certificate) -> Result<(), Box<Refused>> {
     let source = Source { name: file.clone(), text: source.clone(), dir: None };
     let none = BTreeMap::new();
     let files = Saved(test.as_ref().map_or(&none, |test| &test.includes));
-    let Ok(case) = frontend::of(&source).again(&source, set, test.as_ref(), &files) else {
+    let frontend = frontend::of(&source);
+    // What was wanted of families with a constant for their size is not in the file: one of the two it was.
+    let any = Wanted { threads: Threads::Any, ..Wanted::default() };
+    let anew = (!certificate.program.families.is_empty())
+        .then(|| frontend.cases(&source, set, &any, &files).ok().and_then(|mut cases| cases.pop()));
+    let cases: Vec<_> =
+        [frontend.again(&source, set, test.as_ref(), &files).ok(), anew.flatten()].into_iter().flatten().collect();
+    if cases.is_empty() {
         return refused("the source in the certificate does not compile");
-    };
-    let case = case.for_question(Some(property), &certificate.model);
-    let bare = |program: &Program| text::print(&Program { checks: Vec::new(), ..program.clone().untold() });
-    if bare(&case.program) != bare(&certificate.program) {
-        return refused("the program in the certificate is not what its source says");
     }
+    let bare = |program: &Program| text::print(&Program { checks: Vec::new(), ..program.clone().untold() });
+    let questions = cases.iter().map(|case| case.for_question(Some(property), &certificate.model));
+    let Some(case) = { questions }.find(|case| bare(&case.program) == bare(&certificate.program)) else {
+        return refused("the program in the certificate is not what its source says");
+    };
     let declared = case.program.checks.iter().any(|check| check.property == *property);
     if matches!(property, Property::Final { .. } | Property::Invariant(_)) && !declared {
         return refused("the source does not claim what the certificate proves");

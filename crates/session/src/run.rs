@@ -27,6 +27,7 @@ use cyrano_ir::dataflow::successors;
 use cyrano_ir::{InstrId, Program, Property};
 use cyrano_memory::Model;
 use cyrano_symbolic::{Export, Form, Refutation, Symbolic, refute};
+use cyrano_views::{Crowd, Written};
 
 use crate::failure::{self, Failure};
 use crate::pool;
@@ -267,6 +268,19 @@ impl Runner {
         let bound = if self.raises { deferred::MOST } else { self.limits.deferred };
         let limits = Limits { deferred: bound, ..self.limits.clone() };
         self.explore.reachable(query, most, (&limits, watch), take)
+    }
+
+    /// The closed views of size `k` that prove an answer; `Err` says why there are none. See [`Crowd::written`].
+    pub(crate) fn written_views(
+        &self,
+        query: Query<'_>,
+        families: &[cyrano_ir::Family],
+        k: usize,
+        watch: &dyn Watch,
+    ) -> Result<Written, String> {
+        let bound = if self.raises { deferred::MOST } else { self.limits.deferred };
+        let limits = Limits { deferred: bound, ..self.limits.clone() };
+        Crowd::certifying(query, families, &limits).map_err(|why| why.to_string())?.written(k, &limits, watch)
     }
 
     /// All states and steps of a program; `Err` says why they are not known.

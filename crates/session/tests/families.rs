@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use cyrano_engine::Verdict;
+use cyrano_engine::{Limits, Verdict};
 use cyrano_report::CheckReport;
 use cyrano_session::frontend::{Threads, Wanted};
-use cyrano_session::{Failure, Files, Options, Runner, Source, Subject, select};
+use cyrano_session::{Failure, Files, Options, Runner, Source, Subject, certify, select};
 
 /// The files of one folder of the library.
 struct Folder(PathBuf);
@@ -137,6 +137,98 @@ fn deadlocks_are_not_overlooked() {
         let report = subjects[0].check(&runner, &selected[0], &()).expect("an answer");
         assert!(told(&[&report]).starts_with(promise), "{promise}: {}", told(&[&report]));
     }
+}
+
+/// The certificates of what is verified for every number of threads, as texts.
+fn certificates(files: &Folder, name: &str, threads: Threads, models: &[&str]) -> Vec<String> {
+    let wanted = Wanted { threads, ..Wanted::default() };
+    let subjects = Subject::load(files, name, &[], &wanted, None).expect("it compiles");
+    let runner = Runner::new(&Options { workers: Some(1), memory: Some(256 << 20), ..Options::default() }, 1);
+    let models: Vec<_> = models.iter().map(|name| cyrano_memory::named(name).expect("it is a model")).collect();
+    let (subject, mut written) = (&subjects[0], Vec::new());
+    for check in select(&subject.case, &[], &models, files).expect("there are checks") {
+        let report = subject.check(&runner, &check, &()).expect("an answer");
+        let certificate = subject.certificate(&runner, &check, &report, &());
+        match certificate {
+            Some(Ok(certificate)) => written.push(cyrano_certificate::print(&certificate)),
+            Some(Err(why)) => assert!(report.criterion == "commit-atomicity", "{name}: {why}"),
+            None => assert_ne!(report.verdict, Verdict::Verified),
+        }
+    }
+    written
+}
+
+/// Whether a certificate is accepted; `Err` if it is none.
+fn accepted(text: &str) -> Result<bool, String> {
+    let report = certify("it", text, &Limits::default()).map_err(|why| why.to_string())?;
+    Ok(report.checked.is_ok())
+}
+
+/// A certificate with other lines and the right sum.
+fn tampered(text: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<bool, String> {
+    let mut certificate = cyrano_certificate::parse(text).map_err(|why| why.to_string())?;
+    let mut lines: Vec<String> = certificate.states.iter().map(|line| line.to_string()).collect();
+    change(&mut lines);
+    certificate.states = lines.into_iter().map(String::into_boxed_str).collect();
+    accepted(&cyrano_certificate::print(&certificate))
+}
+
+#[test]
+fn certificates_for_every_number_of_threads() {
+    let files = folder("parameterised");
+    let verified =
+        ["spin_lock", "ttas_lock", "ticket", "semaphore", "reader_writer", "once", "elected", "bounded_stack"];
+    let mut all = 0;
+    for name in verified {
+        for text in certificates(&files, &format!("{name}.rml"), Threads::AsWritten, &["sc", "tso"]) {
+            assert_eq!(accepted(&text), Ok(true), "{name}");
+            all += 1;
+            let views = cyrano_certificate::parse(&text).expect("it can be read").states.len();
+            for at in [0, views / 2, views - 1] {
+                assert_eq!(tampered(&text, |lines| drop(lines.remove(at))), Ok(false), "{name} without view {at}");
+            }
+            // Every view with another value somewhere in memory, instead of itself.
+            let other = |line: &str| line.replacen("\"m\":[0", "\"m\":[1", 1);
+            let changed = tampered(&text, |lines| lines.iter_mut().for_each(|line| *line = other(line)));
+            assert_ne!(changed, Ok(true), "{name} with another memory");
+            let certificate = || cyrano_certificate::parse(&text).expect("it can be read");
+            let size = |k: usize| {
+                let mut certificate = certificate();
+                certificate.every_number.as_mut().expect("it has views").k = k;
+                accepted(&cyrano_certificate::print(&certificate))
+            };
+            assert!([1, 2, 3].iter().filter(|k| size(**k) == Ok(true)).count() == 1, "{name} with another k");
+            let mut other = certificate();
+            other.origin.source.push_str("\nthreads { }");
+            assert_ne!(accepted(&cyrano_certificate::print(&other)), Ok(true), "{name} with another source");
+            let mut other = certificate();
+            other.program.locations[0].init += 1;
+            assert_eq!(accepted(&cyrano_certificate::print(&other)), Ok(false), "{name} with another program");
+            let mut one = certificate();
+            (one.every_number, one.program.families) = (None, Vec::new());
+            assert_ne!(accepted(&cyrano_certificate::print(&one)), Ok(true), "{name} without its family");
+        }
+    }
+    println!("{all} certificates for every number of threads");
+    assert!(all >= 24, "{all}");
+}
+
+/// Without the elements that follow members a deadlock is not excluded.
+#[test]
+fn deadlocks_are_part_of_certificates() {
+    let texts = certificates(&folder("parameterised"), "semaphore.rml", Threads::AsWritten, &["sc"]);
+    let mut certificate = cyrano_certificate::parse(&texts[0]).expect("it can be read");
+    let elements = certificate.every_number.as_ref().expect("it has views").elements.clone();
+    let mut without = |left: Vec<Box<str>>| {
+        certificate.every_number.as_mut().expect("it has views").elements = left;
+        accepted(&cyrano_certificate::print(&certificate))
+    };
+    assert_eq!(without(Vec::new()), Ok(false));
+    // One may be missing if another one says less.
+    let missed =
+        (0..elements.len()).filter(|at| without([&elements[..*at], &elements[at + 1..]].concat()) == Ok(false));
+    assert!(missed.count() > 0);
+    assert_eq!(without(elements.clone()), Ok(true));
 }
 
 struct One(String);

@@ -33,10 +33,10 @@ const MOST_ELEMENTS: usize = 200_000;
 
 /// A global part, the members that are followed by family, and others in ascending order.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Element {
-    global: GlobalId,
-    followed: Vec<MemberId>,
-    others: Vec<MemberId>,
+pub(crate) struct Element {
+    pub global: GlobalId,
+    pub followed: Vec<MemberId>,
+    pub others: Vec<MemberId>,
 }
 
 impl Element {
@@ -57,16 +57,17 @@ pub(crate) struct Search<'a, 's> {
     waiting: VecDeque<Element>,
 }
 
-/// Whether no instance with more than k members, at least one of each family, has a deadlock.
-pub(crate) fn are_excluded(
+/// The elements that show that no instance with more than k members, at least one of each family, has a deadlock; none if that is not known.
+pub(crate) fn exclude(
     saturation: &mut Saturation<'_>,
     families: usize,
     limits: &Limits,
     watch: &dyn Watch,
-) -> bool {
-    KEPT.into_iter().any(|(extra, idle)| {
+) -> Option<FxHashSet<Element>> {
+    KEPT.into_iter().find_map(|(extra, idle)| {
         let (known, waiting) = (FxHashSet::default(), VecDeque::new());
-        Search { saturation: &mut *saturation, extra, idle, known, waiting }.finds_none(families, limits, watch)
+        let mut search = Search { saturation: &mut *saturation, extra, idle, known, waiting };
+        search.finds_none(families, limits, watch).then_some(search.known)
     })
 }
 

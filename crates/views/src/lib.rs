@@ -40,16 +40,19 @@ mod parts;
 #[cfg(test)]
 mod tests;
 
+use cyrano_engine::configuration::{self, Forgets};
 use cyrano_engine::{Limits, Query, Refusal, Stop, Watch};
 use cyrano_explore::members::{self, Members, Noted};
-use cyrano_ir::{Family, InstrId, Program, Property, ThreadId};
+use cyrano_ir::{Family, InstrId, LocId, Program, Property, ThreadId};
 
 pub use closed::Refuted;
 pub use fixpoint::CHECK_EVERY;
 pub use parts::View;
 
+use deadlocks::Element;
 use fixpoint::Saturation;
 use parts::Parts;
+use rustc_hash::FxHashSet;
 
 /// A question about a program some of whose threads stand for any number of threads.
 pub struct Crowd<'a> {
@@ -84,6 +87,21 @@ pub struct Found {
     pub deadlock_free: bool,
     /// Whether threads can wait for others at all, and that is judged.
     pub can_wait: bool,
+}
+
+/// Closed views in the words of the axioms, for a certificate.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The size of views.
+    pub k: usize,
+    /// The views.
+    pub views: Vec<configuration::View>,
+    /// What shows that there are no deadlocks with more members, if there can be any: one member of each family with others beside them.
+    pub elements: Vec<(configuration::View, Vec<(usize, configuration::Lane)>)>,
+    /// What is forgotten in them.
+    pub forgets: Forgets,
+    /// The shared variables that only count, and from where on their values are not told apart.
+    pub counters: Vec<(LocId, i128)>,
 }
 
 /// How a saturation ended.
@@ -127,12 +145,26 @@ pub fn threads(families: &[Family]) -> Vec<ThreadId> {
 impl<'a> Crowd<'a> {
     /// Prepares a question about [`one_of_each`] of a program with these families.
     pub fn new(query: Query<'a>, families: &[Family], limits: &Limits) -> Result<Self, Refusal> {
+        Self::with(query, families, limits, Members::new)
+    }
+
+    /// The same, for views that can be written down.
+    pub fn certifying(query: Query<'a>, families: &[Family], limits: &Limits) -> Result<Self, Refusal> {
+        Self::with(query, families, limits, Members::certifying)
+    }
+
+    fn with(
+        query: Query<'a>,
+        families: &[Family],
+        limits: &Limits,
+        members: impl FnOnce(Query<'a>, Vec<Option<usize>>, &Limits) -> Members<'a>,
+    ) -> Result<Self, Refusal> {
         members::supports(&query, &threads(families))?;
         let of = |thread: ThreadId| families.iter().position(|family| family.thread == thread);
         let family = query.program().thread_ids().map(of).collect();
         let blocks = query.property() == Some(&Property::CommitAtomicity);
         let deadlocks = query.property() == Some(&Property::Assertions) && members::can_wait(query.program());
-        let members = Members::new(query, family, limits);
+        let members = members(query, family, limits);
         Ok(Self { members, blocks, families: families.len(), deadlocks, fault: None })
     }
 
@@ -149,8 +181,31 @@ impl<'a> Crowd<'a> {
 
     /// The same, and the views.
     pub fn views(&self, k: usize, limits: &Limits, watch: &dyn Watch) -> (Found, Vec<View>) {
-        let (found, saturation) = self.saturation(k, limits, watch);
+        let (found, saturation, _) = self.saturation(k, limits, watch);
         (found, saturation.views())
+    }
+
+    /// Views of size `k` in the words of the axioms, if they are closed and nothing is wrong or left out in them; a sentence says why not.
+    pub fn written(&self, k: usize, limits: &Limits, watch: &dyn Watch) -> Result<Written, String> {
+        let (found, saturation, elements) = self.saturation(k, limits, watch);
+        match found.end {
+            End::Proven if found.noted == Noted::default() => {}
+            End::Stopped(stop) => return Err(stop.reason().to_owned()),
+            _ => return Err(format!("views of k = {k} that can be written down do not prove it")),
+        }
+        let mut walker = self.members.walker(k - 1);
+        let mut shown = |(global, members): &View| {
+            let (memory, fixed) = walker.shown(&global[..global.len() - 1]);
+            let member = |(family, bytes): &(usize, Vec<u8>)| (*family, walker.shown_member(*family, bytes));
+            configuration::View { memory, fixed, members: members.iter().map(member).collect() }
+        };
+        let views = saturation.views().iter().map(&mut shown).collect();
+        let mut element = |element: &Element| {
+            let followed = shown(&saturation.parts.view(element.global, &element.followed));
+            (followed, shown(&saturation.parts.view(element.global, &element.others)).members)
+        };
+        let elements = elements.iter().map(&mut element).collect();
+        Ok(Written { k, views, elements, forgets: walker.forgets(), counters: walker.bounds() })
     }
 
     /// Whether views of size `k`, whoever says so, are closed and nothing goes wrong in what they stand for, by other means than those that find them; how many
@@ -160,15 +215,17 @@ impl<'a> Crowd<'a> {
         closed::Checker::new(self.members.walker(k - 1), k, cap).check(views, limits)
     }
 
-    fn saturation(&self, k: usize, limits: &Limits, watch: &dyn Watch) -> (Found, Saturation<'_>) {
+    fn saturation(&self, k: usize, limits: &Limits, watch: &dyn Watch) -> (Found, Saturation<'_>, FxHashSet<Element>) {
         let fault = self.fault.filter(|_| cfg!(test));
         let cap = if self.blocks { k as u8 + 1 } else { 0 };
         let mut saturation = Saturation::new(Parts::new(self.members.walker(k - 1), cap, fault), k, fault);
         let end = saturation.run(limits, watch);
         let mut found = Found { can_wait: self.deadlocks, ..saturation.found(end) };
+        let mut elements = None;
         if end == End::Proven && self.deadlocks {
-            found.deadlock_free = deadlocks::are_excluded(&mut saturation, self.families, limits, watch);
+            elements = deadlocks::exclude(&mut saturation, self.families, limits, watch);
+            found.deadlock_free = elements.is_some();
         }
-        (found, saturation)
+        (found, saturation, elements.unwrap_or_default())
     }
 }

@@ -1,5 +1,6 @@
 //! No wrong claim: random families of threads, whose instances are searched with the whole step function.
 
+mod certificates;
 mod programs;
 mod random;
 

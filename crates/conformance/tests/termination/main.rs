@@ -2,6 +2,7 @@
 
 mod nasty;
 mod outcomes;
+mod relational;
 mod stopped;
 
 use cyrano_conformance::corpus::{self, Promise};

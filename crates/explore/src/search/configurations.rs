@@ -154,7 +154,7 @@ impl Machine<'_> {
         Product { at: Configuration { memory: state.memory.clone(), threads, running }, monitor }
     }
 
-    fn lane(&self, state: &State, thread: usize) -> Lane {
+    pub(super) fn lane(&self, state: &State, thread: usize) -> Lane {
         let (info, lane) = (&self.threads[thread], &state.threads[thread]);
         let live = &info.live[lane.pc as usize];
         let value = |register: usize| match state.pending.get(info.base + register) {
@@ -189,7 +189,7 @@ impl Machine<'_> {
     }
 
     /// The registers that are forgotten where threads rest.
-    fn forgets(&self, rests: &[BTreeSet<InstrId>]) -> Forgets {
+    pub(super) fn forgets(&self, rests: &[BTreeSet<InstrId>]) -> Forgets {
         let of = |thread: usize| {
             let registers = self.program.threads[thread].registers.len() as u32;
             let dead = |pc: InstrId| {

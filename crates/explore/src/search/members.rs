@@ -17,14 +17,14 @@
 //! way, and there is if no block chooses. Then a commit runs the mover's copy on the shadow's memory, and nothing else.
 
 mod counters;
-mod counts;
+mod lanes;
 mod whole;
 
+use cyrano_engine::counts::{Counting, witness};
 use cyrano_engine::{EveryNumber, Limits, Query, Refusal, Violation};
 use cyrano_ir::{EvalError, InstrId, Invariant, Op, Program, Property, StateExpr, StateVar, ThreadId};
 
 use self::counters::{Counter, counters};
-use self::counts::{Moments, witness};
 pub use self::whole::Whole;
 use crate::Explore;
 pub use crate::criteria::judge::can_wait;
@@ -36,7 +36,7 @@ use crate::semantics::step::{Notes, Stepper, Successors};
 use crate::semantics::stepping::plain;
 
 /// Registers that are dead are left out; nothing else is reduced but steps between rests.
-const CONFIG: &Explore = &plain(true);
+const CONFIG: &Explore = &plain(true, false);
 
 /// A question about a program some of whose threads are members of families.
 pub struct Members<'a> {
@@ -107,7 +107,7 @@ struct Form<'a> {
     families: &'a [ThreadId],
 }
 
-impl Moments for Form<'_> {
+impl Counting for Form<'_> {
     fn is_count(&self, var: &StateVar) -> bool {
         matches!(var, StateVar::At(point) if self.families.contains(&self.program.point(*point).thread))
     }
@@ -133,8 +133,12 @@ fn blocks_choose(program: &Program) -> bool {
 impl<'a> Members<'a> {
     /// Prepares a question; `family` says of each thread which family it is in, if any. See [`supports`].
     pub fn new(query: Query<'a>, family: Vec<Option<usize>>, limits: &Limits) -> Self {
+        Self::with(query, family, limits, CONFIG)
+    }
+
+    fn with(query: Query<'a>, family: Vec<Option<usize>>, limits: &Limits, config: &'a Explore) -> Self {
         let (program, model) = (query.program(), query.model());
-        let machine = Machine::new(program, model, CONFIG, query.property(), limits.deferred, None);
+        let machine = Machine::new(program, model, config, query.property(), limits.deferred, None);
         Self { machine, family, property: query.property() }
     }
 
@@ -379,7 +383,7 @@ struct Seen<'a> {
     counts: &'a [i128],
 }
 
-impl Moments for Seen<'_> {
+impl Counting for Seen<'_> {
     fn is_count(&self, var: &StateVar) -> bool {
         matches!(var, StateVar::At(point) if self.family[self.m.program.point(*point).thread.index()].is_some())
     }

@@ -23,8 +23,8 @@ use crate::semantics::state::State;
 use crate::semantics::step::{Stepper, Successor, Successors};
 use crate::{Deadlocks, Explore, supports};
 
-/// No reduction but `macro-steps` and, if they are to be forgotten, `dead-registers`.
-pub(crate) const fn plain(dead_registers: bool) -> Explore {
+/// No reduction but `macro-steps` and, if they are to be forgotten, `dead-registers`; `certifies` keeps what a certificate has to say.
+pub(crate) const fn plain(dead_registers: bool, certifies: bool) -> Explore {
     Explore {
         dead_registers,
         macro_steps: true,
@@ -46,13 +46,13 @@ pub(crate) const fn plain(dead_registers: bool) -> Explore {
         settled_prefixes: false,
         compressed_from: usize::MAX,
         fingerprints: false,
-        certifies: false,
+        certifies,
         deadlocks: Deadlocks::Wrong,
         fault: None,
     }
 }
 
-pub(crate) const PLAIN: &Explore = &plain(false);
+pub(crate) const PLAIN: &Explore = &plain(false, false);
 
 /// A program under a model, to be stepped through.
 #[derive(Clone, Copy, Debug)]

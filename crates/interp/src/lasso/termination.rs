@@ -96,12 +96,14 @@ impl Claim<'_> {
         if started && is_done(before) {
             return no_lasso(format!("{name} has come to its end"));
         }
-        if before.marks != after.marks || before.endless == Some(true) {
+        // A thread that waits for the setup thread is run on in a snapshot as if it did not.
+        if started && (before.marks != after.marks || before.endless == Some(true)) {
             return no_lasso(format!("{name} passes a mark in a round"));
         }
+        let moves = started && self.moves(before, *thread);
         let as_claimed = match fate {
-            Fate::Spins => self.moves(before, *thread),
-            Fate::Blocked => !self.moves(before, *thread),
+            Fate::Spins => moves,
+            Fate::Blocked => !moves,
             Fate::Aborts | Fate::Waits => false,
         };
         if as_claimed { Ok(()) } else { no_lasso(format!("{name} does not do what is claimed in a round")) }

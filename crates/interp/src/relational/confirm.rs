@@ -4,12 +4,13 @@
 //! from the record, and the model judges the whole.
 
 use cyrano_engine::{Access, Execution, Relations, Replayed, Source, StepFacts, ThreadEnd, Violation};
-use cyrano_ir::{Program, Property, Quantifier, ThreadId};
+use cyrano_ir::{Liveness, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 use cyrano_memory::cat::{Cat, Judge};
 
 use super::goals::{has_race, is_done, outcome, truth, wrong};
 use super::graph::Candidate;
+use super::hang::{error, hang};
 use super::setup;
 use super::thread::{Need, Run, Status};
 use super::traces::Trace;
@@ -172,6 +173,18 @@ fn claim(
             false => refuted("nothing goes wrong there"),
         },
         (Property::Assertions, None) => Ok(()),
+        (Property::Live(Liveness::Termination), Some(claimed @ Violation::Deadlock { .. })) => {
+            match hang(program, candidate).as_ref() == Some(claimed) {
+                true => Ok(()),
+                false => refuted("somebody can go on there, or does not spin"),
+            }
+        }
+        (Property::Live(Liveness::Termination), Some(claimed @ Violation::Error { .. })) => {
+            match combination.iter().any(|trace| error(trace).as_ref() == Some(claimed)) {
+                true => Ok(()),
+                false => refuted("nothing goes wrong there"),
+            }
+        }
         (Property::Observations(allowed), Some(Violation::Observation { outcome: claimed })) => {
             let shown = outcome(&program.observed, combination, &memory);
             match ended && shown == *claimed && !allowed.contains(claimed) {

@@ -32,7 +32,7 @@ pub(super) struct Notes {
 
 impl Notes {
     /// What is wanted of a combination for the sake of these notes alone.
-    fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
+    pub(super) fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let done = is_done(combination);
         let news = cut(combination).is_some() && self.cut.is_none()
             || done && !self.ended
@@ -45,7 +45,7 @@ impl Notes {
         }
     }
 
-    fn note(&mut self, combination: &[&Trace<'_>], judge: &Judge<'_>) {
+    pub(super) fn note(&mut self, combination: &[&Trace<'_>], judge: &Judge<'_>) {
         self.ended |= is_done(combination);
         self.asserted |= has_asserted(combination);
         self.cut = self.cut.or_else(|| cut(combination));

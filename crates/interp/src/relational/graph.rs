@@ -184,6 +184,16 @@ impl<'a, 'p> Candidate<'a, 'p> {
         Some((moved(performed.read), moved(performed.write)))
     }
 
+    /// The numbers of events of a thread.
+    pub(super) fn events_in(
+        &self,
+        thread: ThreadId,
+        own: std::ops::Range<usize>,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let start = self.starts[thread.index()];
+        own.map(move |event| start + event)
+    }
+
     /// The initial write of a location.
     pub(super) fn initial_write(&self, loc: LocId) -> Option<usize> {
         self.first[loc.index()]

@@ -89,12 +89,26 @@ pub(super) struct Run<'p> {
     section: Option<Section>,
     /// How often each instruction has jumped back.
     jumps: Vec<(InstrId, usize)>,
+    /// The last moments at which it jumped back, two for each place at most.
+    pub(super) laps: Vec<Lap>,
     iterations: usize,
     instructions: usize,
     /// The first assertion that failed.
     pub(super) failed: Option<InstrId>,
     /// Whether an assertion was evaluated.
     pub(super) asserted: bool,
+}
+
+/// A thread that has just jumped back.
+#[derive(Clone, Debug)]
+pub(super) struct Lap {
+    /// To this place,
+    pub(super) to: InstrId,
+    /// with these registers,
+    pub(super) registers: Vec<i128>,
+    /// after so many events and accesses.
+    pub(super) events: usize,
+    pub(super) accesses: usize,
 }
 
 /// The atomic section that a thread is in.
@@ -145,6 +159,7 @@ impl<'p> Run<'p> {
             exclusive: None,
             section: None,
             jumps: Vec::new(),
+            laps: Vec::new(),
             iterations,
             instructions: 0,
             failed: None,
@@ -164,6 +179,7 @@ impl<'p> Run<'p> {
         self.taints.iter_mut().for_each(|taint| *taint = Sources::default());
         (self.ctrl, self.section, self.exclusive) = (EventSet::default(), None, None);
         self.scopes.clear();
+        self.laps.clear();
     }
 
     pub(super) fn op(&self) -> &'p Op {
@@ -250,7 +266,19 @@ impl<'p> Run<'p> {
             self.jumps.len() - 1
         });
         self.jumps[at].1 += 1;
+        self.note_lap(to);
         (self.jumps[at].1 > self.iterations).then_some(Need::End(Status::Stopped))
+    }
+
+    fn note_lap(&mut self, to: InstrId) {
+        let known = self.laps.iter().filter(|lap| lap.to == to).count();
+        if known >= 2
+            && let Some(first) = self.laps.iter().position(|lap| lap.to == to)
+        {
+            self.laps.remove(first);
+        }
+        let (events, accesses) = (self.events.len(), self.accesses.len());
+        self.laps.push(Lap { to, registers: self.registers.clone(), events, accesses });
     }
 
     fn enter_section(&mut self) {

@@ -27,8 +27,10 @@ pub struct CertifyReport {
     pub built_in: bool,
     /// Whether a monitor of transactions is part of the states.
     pub monitored: bool,
-    /// How many states the certificate has.
+    /// How many states or views the certificate has.
     pub states: usize,
+    /// For every number of threads, how many members a view has.
+    pub every_number: Option<usize>,
     /// How they were found.
     pub found: Found,
     /// What was checked, or why it is not accepted.
@@ -61,7 +63,8 @@ impl CertifyReport {
         let set: String = self.set.iter().map(|(name, value)| format!(", {name}={value}")).collect();
         let condition = self.condition.as_ref().map(|condition| format!(" ({condition})")).unwrap_or_default();
         let model = if self.built_in { "" } else { ", a model of the certificate's own" };
-        format!("{}{test}{set}: {}{condition} on {}{model}", self.file, self.criterion, self.model)
+        let every = self.every_number.map(|_| ", for every number of threads").unwrap_or_default();
+        format!("{}{test}{set}: {}{condition} on {}{model}{every}", self.file, self.criterion, self.model)
     }
 }
 
@@ -78,6 +81,7 @@ pub fn certify_json(report: &CertifyReport, version: &str) -> String {
         "criterion": &report.criterion,
         "condition": &report.condition,
         "states": report.states,
+        "every_number": report.every_number.map(|k| object! { "k": k }),
         "reached": checked.map(|checked| checked.reached),
         "steps": checked.map(|checked| checked.steps),
         "ended": checked.map(|checked| checked.ended),
@@ -145,11 +149,15 @@ fn accepted(out: &mut String, report: &CertifyReport, checked: &Checked, style: 
         0 => String::new(),
         more => format!(" ({} of them are not reached, and harmless)", numbers(more)),
     };
-    let what = format!(
-        "{} states{unreached}, {} steps: the initial states are in the set, every step stays in it, and nothing in it is wrong",
-        numbers(checked.states),
-        count(checked.steps)
-    );
+    let (states, steps) = (numbers(checked.states), count(checked.steps));
+    let what = match report.every_number {
+        Some(k) => format!(
+            "{states} views of {k}, {steps} steps: the initial views are in the set, every step of members beside each other stays in it, and nothing in it is wrong"
+        ),
+        None => format!(
+            "{states} states{unreached}, {steps} steps: the initial states are in the set, every step stays in it, and nothing in it is wrong"
+        ),
+    };
     hang(out, "  ", &what, style);
     let found = &report.found;
     let engine = if found.engine.is_empty() { "somebody" } else { &found.engine };
@@ -158,9 +166,10 @@ fn accepted(out: &mut String, report: &CertifyReport, checked: &Checked, style: 
         report.seconds, found.seconds, found.seconds_to_write
     );
     hang(out, "  ", &times, style);
+    let every = if report.every_number.is_some() { ", the argument about views" } else { "" };
     let monitor = if report.monitored { ", the monitor of transactions" } else { "" };
     let trust = format!(
-        "trusted: the front end that read the source, the single steps of the reference interpreter{monitor}; not the engine"
+        "trusted: the front end that read the source, the single steps of the reference interpreter{monitor}{every}; not the engine"
     );
     hang(out, "  ", &trust, style);
 }

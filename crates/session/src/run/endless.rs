@@ -84,9 +84,10 @@ fn is_asked(property: &Property, program: &Program) -> bool {
     }
 }
 
-/// What the symbolic engine means by an answer about executions that go on for ever.
+/// What the engines that look for a last round mean by an answer about executions that go on for ever.
 pub(super) fn bounded_form(engine: EngineName, query: &Query<'_>, answer: &Answer) -> Option<String> {
-    let asked = matches!(query.property(), Some(Property::Live(_))) && engine == EngineName::Symbolic;
+    let asked = matches!(query.property(), Some(Property::Live(_)))
+        && matches!(engine, EngineName::Symbolic | EngineName::Interp);
     let what = match answer.verdict {
         Verdict::Violated => "shown",
         Verdict::Verified | Verdict::Bounded => "ruled out",

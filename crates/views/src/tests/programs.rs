@@ -49,6 +49,31 @@ fn a_queue_that_is_full_is_told() {
     assert!(found.end == End::Proven && !found.noted.bounded);
 }
 
+/// Eight members and more are not told apart, and one step takes seven away, so that one is left.
+#[test]
+fn a_step_may_take_away_more_than_is_written() {
+    let away = |section: &str| {
+        format!(
+            "threads {{ shared n; thread w[*] {{ fetch_add(n, 1); }}
+            thread v {{ local i, r; atomic {{ {section} r := n; }} assert r != 1; }} }}"
+        )
+    };
+    let looped = away("i := 0; while i < 7 { fetch_add(n, -1); i := i + 1; }");
+    let written = away(&"fetch_add(n, -1);".repeat(7));
+    for source in [looped, written] {
+        // Where it is no counter it grows for ever, which is a limit and no proof.
+        assert!((1..=2).all(|k| !proves(&source, "sc", k, None)), "{source}");
+    }
+}
+
+/// What is read from a counter says which element is looked at, though only the element is compared.
+#[test]
+fn a_copy_of_a_counter_is_no_index() {
+    let source = "threads { shared n; thread w[*] { local r, a[16];
+        a[9] := 1; r := fetch_add(n, 1); assert a[r] == 0; } }";
+    assert!((1..=2).all(|k| !proves(source, "sc", k, None)));
+}
+
 #[test]
 fn deliberate_bugs_are_noticed() {
     // Without one more member nobody learns that others change what they see.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
+use super::certificates::certified;
 use super::{Asked, Instance, compare, instance, model, views};
 use crate::{End, Fault, View};
 
@@ -76,13 +77,26 @@ fn program(random: &mut Random, asked: Asked) -> String {
 fn counted(random: &mut Random) -> String {
     let few = random.below(2);
     let enter = random.pick(&["atomic { s := x; assume s == 0; fetch_add(c, 1); }", "fetch_add(c, 1);"]);
-    let look = random.pick(&["q := c; assert q != 0;", "s := x; assert s == 0;", "y := 1; y := 0;", ""]);
-    let out = random.pick(&["fetch_add(c, -1);", "fetch_add(c, -1);", "q := fetch_add(c, -1); assert q > 0;"]);
+    let look = random.pick(&[
+        "q := c; assert q != 0;",
+        "s := x; assert s == 0;",
+        "y := 1; y := 0;",
+        "q := c; a[3] := 1; if q < 4 { assert a[q] == 0; }",
+        "q := c; a[3] := 1; assert a[q] == 0;",
+        "",
+    ]);
+    let out = random.pick(&[
+        "fetch_add(c, -1);",
+        "fetch_add(c, -1);",
+        "q := fetch_add(c, -1); assert q > 0;",
+        "atomic { s := 0; while s < 2 { fetch_add(c, -1); s := s + 1; } fetch_add(c, 1); }",
+        "fetch_add(c, 1); atomic { s := 0; while s < 2 { fetch_add(c, -1); s := s + 1; } q := c; } assert q != 1;",
+    ]);
     let who = random.pick(&["thread v[*]", "thread main"]);
     let claim = random.pick(&["q := c; assert q == 0;", "q := c; assert q <= 1;", "s := y; assert s == 0;", "q := c;"]);
     format!(
         "threads {{ shared x, y, c;
-  thread w[*] {{ local s, q; loop {{ {enter} {look} {out} }} }}
+  thread w[*] {{ local s, q, a[8]; loop {{ {enter} {look} {out} }} }}
   {who} {{ local s, q; loop {{ atomic {{ q := c; s := x; assume q <= {few} && s == 0; x := 1; }} {claim} x := 0; }} }} }}\n"
     )
 }
@@ -261,6 +275,8 @@ struct Told {
     /// Proven, and no instance that was searched has a deadlock, though none is excluded.
     open: usize,
     views: usize,
+    /// Proven, and the certificate is accepted.
+    certified: usize,
 }
 
 /// Compares so many programs; `Err` is the first difference.
@@ -299,6 +315,10 @@ fn one(source: &str, on: &str, asked: Asked, fault: Option<Fault>, told: &mut To
         told.dead += usize::from(dead);
         told.free += usize::from(found.deadlock_free);
         told.open += usize::from(found.can_wait && !found.deadlock_free && !dead);
+        let asks = std::env::var_os("CYRANO_LONG").is_some() || told.programs.is_multiple_of(4);
+        if fault.is_none() && asked != Asked::Blocks && asks {
+            told.certified += usize::from(certified(source, (asked, &model), &found, &instances)?);
+        }
         for instance in instances {
             told.views += compare(&found, &all, &instance)?;
         }
@@ -312,7 +332,8 @@ fn check(asked: Asked, programs: usize, proven: usize, wrong: usize) {
     let told = run(1, programs * many, asked, None).unwrap_or_else(|why| panic!("{why}"));
     println!("{asked:?}: {told:?}");
     let waits = asked != Asked::Assertions || told.dead >= 20 && told.free >= 20;
-    assert!(told.proven >= proven && told.wrong >= wrong && waits, "too little is compared: {told:?}");
+    let certified = asked == Asked::Blocks || told.certified >= proven / 10;
+    assert!(told.proven >= proven && told.wrong >= wrong && waits && certified, "too little is compared: {told:?}");
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! counter itself a step that takes something away leads from "at least `cap`" to every value that it may have then.
 //!
 //! **Argument.** From a value v ≥ cap a step is taken with cap, cap + 1, … up to cap + `drop`, where `drop` is all that a step can take away. A larger v behaves like the last of
-//! these: whatever is read from the counter in the step is at least `cap` for both, and so is what is left. Values above `cap` become `cap` afterwards, and those of
+//! these: whatever is read from the counter in the step is at least `cap` for both, and so is what is left. A step executes each instruction once, outside of loops in atomic
+//! sections; a variable that such a loop takes away from is no counter. Values above `cap` become `cap` afterwards, and those of
 //! registers that copy the counter as well, wherever else they come from: nothing is done with these registers but comparisons with smaller constants.
 //!
 //! **Weights.** Along all paths to an instruction a thread has added the same to the counter (a *weight*; else there are none). Since `fetch_add` is performed when it is
@@ -57,6 +58,10 @@ impl Counter {
         let (program, location) = (m.program, &m.program.locations[loc]);
         let added: Vec<Vec<Option<i128>>> =
             program.threads.iter().map(|thread| added(m, thread, loc)).collect::<Option<_>>()?;
+        let repeats = program.threads.iter().zip(&added).any(|(thread, added)| repeats(thread, added));
+        if repeats {
+            return None;
+        }
         let grows = |thread: usize| family[thread].is_some() && added[thread].iter().flatten().any(|by| *by > 0);
         if location.ty != Ty::Int || !(0..family.len()).any(grows) {
             return None;
@@ -157,6 +162,31 @@ fn added(m: &Machine<'_>, thread: &Thread, loc: usize) -> Option<Vec<Option<i128
     thread.code.iter().map(|instr| of(&instr.op)).collect()
 }
 
+/// Whether one step may take away several times at the same place: in a loop of an atomic section.
+fn repeats(thread: &Thread, added: &[Option<i128>]) -> bool {
+    let begins = |pc: &usize| matches!(thread.code[*pc].op, Op::AtomicBegin);
+    let mut inside = vec![false; added.len()];
+    { (0..added.len()).filter(begins) }.for_each(|begin| reach(thread, begin, &mut inside));
+    let takes = (0..added.len()).filter(|pc| inside[*pc] && added[*pc].is_some_and(|by| by < 0));
+    takes.into_iter().any(|pc| {
+        let mut reached = vec![false; added.len()];
+        reach(thread, pc, &mut reached);
+        reached[pc]
+    })
+}
+
+/// What a thread comes to from an instruction without leaving the section that it is in.
+fn reach(thread: &Thread, from: usize, reached: &mut [bool]) {
+    let mut work = vec![from];
+    while let Some(at) = work.pop() {
+        if matches!(thread.code[at].op, Op::AtomicEnd) {
+            continue;
+        }
+        let next = successors(&thread.code[at].op, InstrId::new(at)).map(InstrId::index);
+        work.extend(next.filter(|next| !std::mem::replace(&mut reached[*next], true)));
+    }
+}
+
 /// The registers that accesses to the counter write; nothing if one of them is an element of an array.
 fn copies(m: &Machine<'_>, thread: &Thread, loc: usize) -> Option<Vec<u32>> {
     let mut found = Vec::new();
@@ -178,6 +208,15 @@ fn copies(m: &Machine<'_>, thread: &Thread, loc: usize) -> Option<Vec<u32>> {
 /// Whether an instruction does nothing with copies but compare them with constants, of which the largest is noted.
 fn compared(op: &Op, copies: &[u32], largest: &mut i128) -> Option<()> {
     let own = |place: &Place| mentions(place, copies);
+    // An element is no copy, even if it is compared with a constant: a copy as its index says which one it is.
+    let elements = |operand: &&LocalExpr| {
+        let mut found = false;
+        operand.for_each_var(&mut |place| found |= matches!(place, Place::Elem { .. }) && own(place));
+        found
+    };
+    if op.operands().iter().any(elements) {
+        return None;
+    }
     op.operands().into_iter().try_for_each(|operand| in_comparisons(operand, &own, largest))?;
     let within = |index: &LocalExpr| in_comparisons(index, &own, largest).is_some() && !reads(index, copies);
     let mut indices = Vec::new();

@@ -12,7 +12,7 @@
 use cyrano_ir::{BinOp, EvalError, StateExpr, StateVar, UnOp};
 
 /// What the expressions of an invariant come to.
-pub(crate) trait Moments {
+pub trait Counting {
     /// Whether a variable is a count.
     fn is_count(&self, var: &StateVar) -> bool;
     /// The value of an expression without counts; 0 where only the form of the invariant is asked about.
@@ -22,7 +22,7 @@ pub(crate) trait Moments {
 }
 
 /// How many members are enough to see that a condition is `truth`, if it is; none if that may depend on members that are not there.
-pub(crate) fn witness(expr: &StateExpr, truth: bool, moments: &mut impl Moments) -> Option<usize> {
+pub fn witness(expr: &StateExpr, truth: bool, moments: &mut impl Counting) -> Option<usize> {
     if !has_count(expr, moments) {
         return Some(0);
     }
@@ -83,7 +83,7 @@ fn reaches(least: Least, bound: i128, form: bool) -> Option<usize> {
 }
 
 /// What a sum of counts comes to without them.
-fn rest(expr: &StateExpr, moments: &mut impl Moments) -> Option<i128> {
+fn rest(expr: &StateExpr, moments: &mut impl Counting) -> Option<i128> {
     match expr {
         _ if !has_count(expr, moments) => moments.value(expr).ok(),
         StateExpr::Var(_) => Some(0),
@@ -104,7 +104,7 @@ fn mirrored(op: BinOp) -> Option<BinOp> {
     })
 }
 
-fn has_count(expr: &StateExpr, moments: &impl Moments) -> bool {
+fn has_count(expr: &StateExpr, moments: &impl Counting) -> bool {
     let mut found = false;
     expr.for_each_var(&mut |var| found |= moments.is_count(var));
     found
