@@ -30,9 +30,8 @@ use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::semantics::declared::look::{Choice, Look, Ready, look, other};
+use crate::semantics::declared::look::{Choice, Ready, look, other};
 use crate::semantics::declared::partial::{eval, location, set};
-use crate::semantics::declared::region::Region;
 use crate::semantics::declared::settle::forget_decided;
 use crate::semantics::machine::Machine;
 use crate::semantics::queue::modify;
@@ -47,7 +46,8 @@ mod settle;
 mod supports;
 mod witness;
 
-pub(crate) use region::Regions;
+pub(crate) use look::{Look, Open};
+pub(crate) use region::{Region, Regions, Units};
 pub(crate) use supports::supports;
 pub(crate) use witness::{can_complete, complete, renumber};
 
@@ -108,7 +108,7 @@ const MOST_LOOKS: usize = 1 << 14;
 
 impl Stepper<'_> {
     /// The region that a thread is in, and what it looks like.
-    fn looked(&mut self, order: &OwnOrder, state: &State, thread: usize) -> Arc<(Arc<Region>, Look)> {
+    pub(crate) fn looked(&mut self, order: &OwnOrder, state: &State, thread: usize) -> Arc<(Arc<Region>, Look)> {
         let mut bytes = Vec::with_capacity(64);
         self.m.encode_thread(state, thread, &mut bytes);
         let key = (thread, bytes.into_boxed_slice());

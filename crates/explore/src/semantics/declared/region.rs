@@ -41,6 +41,12 @@ impl<const W: usize> Units<W> {
         self.0[unit / 64] >> (unit % 64) & 1 == 1
     }
 
+    /// Those that are not in the other set.
+    pub fn without(mut self, other: Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a &= !b);
+        self
+    }
+
     /// Whether all of them are in the other set.
     pub fn within(self, other: Self) -> bool {
         self.0.iter().zip(other.0).all(|(a, b)| a & !b == 0)
