@@ -35,7 +35,7 @@ use crate::criteria::judge::Judge;
 use crate::criteria::races::may_race;
 use crate::faults::Fault;
 use crate::reductions::ample::{Footprint, Futures, forward};
-use crate::reductions::stubborn::{Plan, Taken};
+use crate::reductions::stubborn::{Deed, Plan, Taken};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::{Notes, Stepper, Successors};
@@ -104,8 +104,8 @@ struct ThreadSteps<H: Home, const W: usize> {
     plans: Vec<Option<Arc<Plan>>>,
 }
 
-/// What a step does: the difference of words and of the sums, and the first access that it performs, by its instruction.
-type Change<H, const W: usize> = ([u64; W], <H as Home>::Sum, Option<u32>);
+/// What a step does: the difference of words and of the sums, and what is done.
+type Change<H, const W: usize> = ([u64; W], <H as Home>::Sum, Deed);
 
 /// What goes with the steps from one place.
 #[derive(Clone, Copy)]
@@ -280,8 +280,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             match self.words(&bytes) {
                 Ok(new) => {
                     let sum = H::sum(|| self.hashes(&new).wrapping_sub(self.hashes(words)));
-                    let performed = successor.accesses.first().map(|access| access.index);
-                    changes.push((xor(&new, words), sum, performed));
+                    changes.push((xor(&new, words), sum, Deed::of(successor)));
                 }
                 Err(halt) => result = Err(halt),
             }
@@ -398,8 +397,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let entry = self.entry(words, thread, key)?;
         let steps = &self.threads[thread];
         let mut left_out = 0;
-        for (change, sum, performed) in steps.memo_of(&entry).changes(&entry) {
-            if taken.is_some_and(|(plan, taken)| !plan.takes(*taken, *performed)) {
+        for (change, sum, deed) in steps.memo_of(&entry).changes(&entry) {
+            if taken.is_some_and(|(plan, taken)| !plan.takes(*taken, *deed)) {
                 left_out += 1;
                 continue;
             }

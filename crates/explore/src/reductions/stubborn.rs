@@ -32,13 +32,13 @@
 //! Not used where moments are judged (invariants, races), where the order of responses is, and where objects can be freed.
 //! A violation that is found may not be the shortest; so a shorter one is looked for without this reduction, with limited work.
 
-use cyrano_ir::{Op, OwnOrder, TxCriterion};
+use cyrano_ir::{OwnOrder, TxCriterion};
 
 use crate::reductions::ample::{Footprint, Futures};
-use crate::semantics::declared::{Look, Open, Region, Units};
+use crate::semantics::declared::{Look, Open, Units};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
-use crate::semantics::step::{Stepper, Successors};
+use crate::semantics::step::{Stepper, Successor, Successors};
 
 /// What a thread that is taken as a whole counts for, if it is not known how many steps it has.
 const MANY: usize = 8;
@@ -49,6 +49,8 @@ pub(crate) struct Plan {
     done: bool,
     /// It stands before a call, or for another reason is taken as a whole only.
     whole: bool,
+    /// It makes a choice within a call.
+    chooses: bool,
     units: Vec<Unit>,
     /// The unit that is taken along where it only matters that the thread does not get past its region.
     pledge: Option<usize>,
@@ -77,6 +79,22 @@ struct With {
     footprint: Footprint,
 }
 
+/// What a step does: the first access that it performs, by its instruction, and whether it makes a choice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deed {
+    performs: Option<u32>,
+    chooses: bool,
+}
+
+impl Deed {
+    pub fn of(step: &Successor) -> Self {
+        Self {
+            performs: step.accesses.first().map(|access| access.index),
+            chooses: !step.own_choices.is_empty(),
+        }
+    }
+}
+
 /// What is taken of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Taken {
@@ -101,7 +119,7 @@ impl Machine<'_> {
 impl Plan {
     /// A thread that is taken as a whole or not at all.
     fn as_a_whole(done: bool, next: Footprint, later: Footprint) -> Self {
-        Self { done, whole: true, units: Vec::new(), pledge: None, next, later }
+        Self { done, whole: true, chooses: false, units: Vec::new(), pledge: None, next, later }
     }
 
     fn new(look: &Look, next: Footprint, later: Footprint) -> Self {
@@ -116,18 +134,16 @@ impl Plan {
         let units: Vec<Unit> = look.open.iter().map(unit).collect();
         let pledges = units.iter().enumerate().filter(|(_, unit)| unit.certain && unit.ready);
         let pledge = pledges.min_by_key(|(_, unit)| unit.with.map_or(usize::MAX, |with| with.ready)).map(|(at, _)| at);
-        Self { done: false, whole: false, units, pledge, next, later }
+        Self { done: false, whole: false, chooses: false, units, pledge, next, later }
     }
 
-    /// Whether a step that performs the access at this instruction is among those that are taken.
-    pub fn takes(&self, taken: Taken, pc: Option<u32>) -> bool {
+    /// Whether a step is among those that are taken.
+    pub fn takes(&self, taken: Taken, step: Deed) -> bool {
+        let unit = self.units.iter().find(|unit| Some(unit.pc) == step.performs);
         match taken {
             Taken::Nothing => false,
             Taken::Whole => true,
-            Taken::Units(units) => {
-                let unit = self.units.iter().find(|unit| Some(unit.pc) == pc);
-                unit.is_none_or(|unit| units.contains(unit.number))
-            }
+            Taken::Units(units) => unit.is_some_and(|unit| units.contains(unit.number)) && !step.chooses,
         }
     }
 
@@ -170,6 +186,11 @@ fn with(all: &[Open], one: &Open) -> Option<With> {
 
 /// What is taken of each thread, if that is not everything.
 pub(crate) fn choose<P: AsRef<Plan>>(plans: &[P]) -> Option<Vec<Taken>> {
+    if let Some(thread) = plans.iter().position(|plan| plan.as_ref().chooses) {
+        let mut taken = vec![Taken::Nothing; plans.len()];
+        taken[thread] = Taken::Whole;
+        return Some(taken);
+    }
     let mut best: Option<(usize, Vec<Taken>)> = None;
     for thread in 0..plans.len() {
         for (at, unit) in plans[thread].as_ref().units.iter().enumerate() {
@@ -188,6 +209,7 @@ pub(crate) fn choose<P: AsRef<Plan>>(plans: &[P]) -> Option<Vec<Taken>> {
             }
         }
     }
+    debug(plans, best.as_ref());
     let all = |taken: &[Taken]| {
         plans.iter().zip(taken).all(|(plan, taken)| plan.as_ref().done || matches!(taken, Taken::Whole))
     };
@@ -293,8 +315,11 @@ impl Stepper<'_> {
         let known = self.looked(order, state, thread);
         let (region, look) = (&known.0, &known.1);
         let odd = look.wrong || look.dropped || look.limited.is_some() || look.error.is_some();
-        if odd || look.open.is_empty() || may_stop(region) {
+        if odd || look.open.is_empty() || region.may_stop {
             return Plan::as_a_whole(false, next, futures.of(self.m, state, thread));
+        }
+        if region.size > 0 && look.choices.iter().any(|choice| choice.certain) {
+            return Plan { chooses: true, ..Plan::as_a_whole(false, nothing, nothing) };
         }
         let ends = look.ends.iter().map(|end| futures.from(thread, *end));
         Plan::new(look, next, ends.fold(nothing, Footprint::or))
@@ -310,8 +335,8 @@ impl Stepper<'_> {
                     let first = out.len();
                     self.own_steps(order, state, thread, out);
                     for index in first..out.len() {
-                        let pc = out.at(index).accesses.first().map(|access| access.index);
-                        out.at(index).dropped |= !plans[thread].takes(taken[thread], pc);
+                        let step = out.at(index);
+                        step.dropped |= step.event.is_none() && !plans[thread].takes(taken[thread], Deed::of(step));
                     }
                 }
                 if out.iter_mut().any(|step| !step.dropped) {
@@ -325,15 +350,19 @@ impl Stepper<'_> {
     }
 }
 
-/// Whether a thread may stop in a region for ever, for something that it assumes outside of atomic sections.
-fn may_stop(region: &Region) -> bool {
-    let mut inside = false;
-    region.code.iter().any(|op| {
-        match op {
-            Op::AtomicBegin => inside = true,
-            Op::AtomicEnd => inside = false,
-            _ => {}
+fn debug<P: AsRef<Plan>>(plans: &[P], best: Option<&(usize, Vec<Taken>)>) {
+    use std::sync::atomic::*;
+    static N: AtomicU64 = AtomicU64::new(0);
+    let n = N.fetch_add(1, Ordering::Relaxed);
+    let Ok(v) = std::env::var("DBG") else { return };
+    if n % v.parse::<u64>().unwrap() != 0 { return }
+    eprintln!("---- {n} count {:?}", best.map(|b| b.0));
+    for (t, plan) in plans.iter().enumerate() {
+        let plan = plan.as_ref();
+        eprintln!(" thread {t} done {} whole {} later r{:x} w{:x} pledge {:?}", plan.done, plan.whole, plan.later.reads, plan.later.writes, plan.pledge.map(|p| plan.units[p].pc));
+        for u in &plan.units {
+            let taken = best.is_some_and(|b| match b.1[t] { Taken::Nothing => false, Taken::Whole => true, Taken::Units(s) => s.contains(u.number) });
+            eprintln!("   pc {} {} {} r{:x} w{:x} with {:?} {}", u.pc, if u.certain {"certain"} else {"maybe"}, if u.ready {"ready"} else {"-"}, u.footprint.reads, u.footprint.writes, u.with.map(|w| w.ready), if taken {"TAKEN"} else {""});
         }
-        !inside && matches!(op, Op::Assume(_) | Op::Limit { .. })
-    })
+    }
 }
