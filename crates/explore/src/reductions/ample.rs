@@ -21,8 +21,6 @@
 //!
 //! With this reduction the first violation found may not be the shortest; so when one is found, the search is repeated without.
 
-use std::ops::Range;
-
 use cyrano_ir::{AccessKind, Addr, Op, Program};
 
 use crate::semantics::guards::Headers;
@@ -53,7 +51,7 @@ impl Footprint {
     }
 
     /// An access of this kind to one of these locations, which have no headers.
-    pub fn of(kind: AccessKind, locations: Range<u32>) -> Self {
+    pub fn of(kind: AccessKind, locations: impl Iterator<Item = u32>) -> Self {
         let bits = locations.fold(0, |bits, loc| bits | 1 << (loc % 64));
         let (reads, writes) = (kind != AccessKind::Store, kind != AccessKind::Load);
         Self { reads: if reads { bits } else { 0 }, writes: if writes { bits } else { 0 } }

@@ -122,7 +122,9 @@ impl Plan {
         Self { done, whole: true, chooses: false, units: Vec::new(), pledge: None, next, later }
     }
 
-    fn new(look: &Look, next: Footprint, later: Footprint) -> Self {
+    fn new(look: &Look, later: Footprint) -> Self {
+        let ready = look.open.iter().filter(|open| open.ready);
+        let next = ready.fold(Footprint::default(), |all, open| all.or(open.footprint));
         let unit = |open: &Open| Unit {
             pc: open.pc,
             number: open.unit,
@@ -311,18 +313,18 @@ impl Stepper<'_> {
         let Some(futures) = self.m.stubborn.as_ref().filter(|_| !self.m.done(state, thread)) else {
             return Plan::as_a_whole(true, nothing, nothing);
         };
-        let next = self.next_footprint(state, thread);
         let known = self.looked(order, state, thread);
         let (region, look) = (&known.0, &known.1);
         let odd = look.wrong || look.dropped || look.limited.is_some() || look.error.is_some();
         if odd || look.open.is_empty() || region.may_stop {
+            let next = if look.open.is_empty() { nothing } else { self.next_footprint(state, thread) };
             return Plan::as_a_whole(false, next, futures.of(self.m, state, thread));
         }
         if region.size > 0 && look.choices.iter().any(|choice| choice.certain) {
             return Plan { chooses: true, ..Plan::as_a_whole(false, nothing, nothing) };
         }
         let ends = look.ends.iter().map(|end| futures.from(thread, *end));
-        Plan::new(look, next, ends.fold(nothing, Footprint::or))
+        Plan::new(look, ends.fold(nothing, Footprint::or))
     }
 
     /// The steps under a program's own order that are taken from a state.

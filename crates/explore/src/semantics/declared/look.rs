@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use cyrano_ir::dataflow::{reads, writes};
-use cyrano_ir::{Addr, EvalError, LocalExpr, Op, Place, Program};
+use cyrano_ir::{Addr, EvalError, Expr, LocalExpr, Op, Place, Program};
 
 use crate::reductions::ample::Footprint;
 use crate::semantics::declared::follow::{Follows, Way, reach};
@@ -238,7 +238,7 @@ impl<const W: usize> Lookahead<'_, W> {
         }
     }
 
-    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, way: Way<W>) {
+    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, mut way: Way<W>) {
         match way.eval(cond) {
             Some(Ok(0)) => self.arrive(to.1, weight, way),
             Some(Ok(_)) => self.arrive(to.0, weight, way),
@@ -246,7 +246,10 @@ impl<const W: usize> Lookahead<'_, W> {
             None if to.0 == to.1 => self.arrive(to.0, weight, way),
             None => {
                 debug_assert!(weight > MOST_OPEN, "a region with that many open branches");
-                self.arrive(to.0, weight / 2.0, way.clone());
+                let mut other = way.clone();
+                other.assumed.push((pc, true));
+                self.arrive(to.0, weight / 2.0, other);
+                way.assumed.push((pc, false));
                 self.arrive(to.1, weight / 2.0, way);
             }
         }
@@ -329,9 +332,7 @@ impl<const W: usize> Lookahead<'_, W> {
         if let Op::Assign { dst, .. } = op {
             let follows = self.hand_on(pc, op, way);
             way.note(dst, follows);
-            if let Err(error) = set(dst, &mut way.regs, known) {
-                self.error(pc, weight, error);
-            }
+            self.assign(pc, dst, known, weight, way);
             return follows;
         }
         if let Some(holds) = known.filter(|_| weight == 1.0) {
@@ -370,9 +371,7 @@ impl<const W: usize> Lookahead<'_, W> {
         }
         let follows = self.hand_on(pc, op, way);
         way.note(dst, follows);
-        if let Err(error) = set(dst, &mut way.regs, made) {
-            self.error(pc, weight, error);
-        }
+        self.assign(pc, dst, made, weight, way);
     }
 
     fn access(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way<W>) {
@@ -383,16 +382,30 @@ impl<const W: usize> Lookahead<'_, W> {
         let follows = self.access_follows(pc, op, way);
         let ready = self.judge(unit, pc, done.is_some(), follows) && self.offer(pc, op, weight, &way.regs);
         if done.is_none() {
-            self.leave_open((pc, unit), weight == 1.0, ready, follows, self.footprint(op, &way.regs));
+            self.leave_open((pc, unit), weight == 1.0, ready, follows, self.footprint(op, way));
         }
         self.deliver(pc, op, done, weight, way);
     }
 
     /// What an access may touch.
-    fn footprint(&self, op: &Op, regs: &[Option<i128>]) -> Footprint {
+    fn footprint(&self, op: &Op, way: &Way<W>) -> Footprint {
         let (Some(kind), Some(addr)) = (op.access_kind(), op.addr()) else { return Footprint::default() };
-        let (first, end) = reach(self.program, addr, regs);
-        Footprint::of(kind, first..end)
+        let (first, end) = reach(self.program, addr, &way.regs);
+        let Addr::Indexed { index: Expr::Var(Place::Reg(index)), .. } = addr else {
+            return Footprint::of(kind, first..end);
+        };
+        if way.regs[index.index()].is_some() || way.assumed.is_empty() {
+            return Footprint::of(kind, first..end);
+        }
+        // Not those elements with which the way would not lead here.
+        let mut regs = way.regs.clone();
+        Footprint::of(kind, (first..end).filter(|loc| {
+            regs[index.index()] = Some((loc - first).into());
+            way.assumed.iter().all(|(branch, holds)| match self.region.op(*branch) {
+                Op::Branch { cond, .. } => !matches!(eval(cond, &regs), Some(Ok(value)) if (value != 0) != *holds),
+                _ => true,
+            })
+        }))
     }
 
     /// Notes what has not been performed.
@@ -411,6 +424,15 @@ impl<const W: usize> Lookahead<'_, W> {
         let Some(dst) = op.dst() else { return };
         let from = Follows::unit(self.region.unit(pc).unwrap_or_default()) | way.of_index(dst);
         way.note(dst, from);
+        self.assign(pc, dst, value, weight, way);
+    }
+
+    /// Gives a place a value, if that is known.
+    fn assign(&mut self, pc: u32, dst: &Place, value: Option<i128>, weight: f64, way: &mut Way<W>) {
+        if !way.assumed.is_empty() {
+            let written = dst.registers();
+            way.assumed.retain(|(branch, _)| !mentions(self.region.op(*branch), &written));
+        }
         if let Err(error) = set(dst, &mut way.regs, value) {
             self.error(pc, weight, error);
         }
@@ -467,7 +489,7 @@ impl<const W: usize> Lookahead<'_, W> {
                     self.meet(done.is_some());
                     self.look.accesses_left |= done.is_none();
                     first = first.or(Some((pc, done.is_some())));
-                    footprint = footprint.or(self.footprint(op, &way.regs));
+                    footprint = footprint.or(self.footprint(op, way));
                     follows = follows | self.access_follows(pc, op, way);
                     self.deliver(pc, op, done, weight, way);
                 }
@@ -513,6 +535,13 @@ fn needs_more(region: &Region, section: Range<u32>, regs: &[Option<i128>]) -> bo
         }
         unknown
     })
+}
+
+/// Whether a branch names one of these registers.
+fn mentions(op: &Op, registers: &Range<usize>) -> bool {
+    let mut found = false;
+    reads(op, &mut |register| found |= registers.contains(&register.index()));
+    found
 }
 
 /// The access of a pair that was performed later.
