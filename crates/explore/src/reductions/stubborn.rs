@@ -211,7 +211,6 @@ pub(crate) fn choose<P: AsRef<Plan>>(plans: &[P]) -> Option<Vec<Taken>> {
             }
         }
     }
-    debug(plans, best.as_ref());
     let all = |taken: &[Taken]| {
         plans.iter().zip(taken).all(|(plan, taken)| plan.as_ref().done || matches!(taken, Taken::Whole))
     };
@@ -317,7 +316,7 @@ impl Stepper<'_> {
         let (region, look) = (&known.0, &known.1);
         let odd = look.wrong || look.dropped || look.limited.is_some() || look.error.is_some();
         if odd || look.open.is_empty() || region.may_stop {
-            let next = if look.open.is_empty() { nothing } else { self.next_footprint(state, thread) };
+            let next = self.next_footprint(state, thread);
             return Plan::as_a_whole(false, next, futures.of(self.m, state, thread));
         }
         if region.size > 0 && look.choices.iter().any(|choice| choice.certain) {
@@ -349,22 +348,5 @@ impl Stepper<'_> {
             }
         }
         threads.for_each(|thread| self.own_steps(order, state, thread, out));
-    }
-}
-
-fn debug<P: AsRef<Plan>>(plans: &[P], best: Option<&(usize, Vec<Taken>)>) {
-    use std::sync::atomic::*;
-    static N: AtomicU64 = AtomicU64::new(0);
-    let n = N.fetch_add(1, Ordering::Relaxed);
-    let Ok(v) = std::env::var("DBG") else { return };
-    if n % v.parse::<u64>().unwrap() != 0 { return }
-    eprintln!("---- {n} count {:?}", best.map(|b| b.0));
-    for (t, plan) in plans.iter().enumerate() {
-        let plan = plan.as_ref();
-        eprintln!(" thread {t} done {} whole {} later r{:x} w{:x} pledge {:?}", plan.done, plan.whole, plan.later.reads, plan.later.writes, plan.pledge.map(|p| plan.units[p].pc));
-        for u in &plan.units {
-            let taken = best.is_some_and(|b| match b.1[t] { Taken::Nothing => false, Taken::Whole => true, Taken::Units(s) => s.contains(u.number) });
-            eprintln!("   pc {} {} {} r{:x} w{:x} with {:?} {}", u.pc, if u.certain {"certain"} else {"maybe"}, if u.ready {"ready"} else {"-"}, u.footprint.reads, u.footprint.writes, u.with.map(|w| w.ready), if taken {"TAKEN"} else {""});
-        }
     }
 }

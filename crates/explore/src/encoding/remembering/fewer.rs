@@ -89,13 +89,7 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
         visit: &mut impl FnMut([u64; W], H::Sum),
     ) -> Result<u64, Halt> {
         let plans: Vec<Arc<Plan>> = (0..self.threads.len()).map(|thread| self.planned(words, thread)).collect();
-        let Some(taken) = choose(&plans) else {
-            if std::env::var("DBG2").is_ok() {
-                self.decode(words);
-                let s = &self.state;
-                eprintln!("NONE pcs {:?} mem {:?} heard {:?} regs {:?}", s.threads.iter().map(|t| (t.pc, t.queue.len())).collect::<Vec<_>>(), s.memory, s.heard, s.regs);
-            }
-            return Ok(0) };
+        let Some(taken) = choose(&plans) else { return Ok(0) };
         let mut steps = 0;
         for (thread, taken) in plans.into_iter().zip(taken).enumerate() {
             if taken.1 != Taken::Nothing {
