@@ -149,7 +149,7 @@ impl ClusterSearch {
             return Err(Error::new(text));
         }
         options.configuration.push(("workers".to_owned(), options.workers.to_string()));
-        let explore = Explore { ample_sets: false, fingerprints: false, ..explore.clone() };
+        let explore = Explore { ample_sets: false, stubborn_sets: false, fingerprints: false, ..explore.clone() };
         let sockets = connect::connect(&options, note)?;
         let workers = Mutex::new(Workers::new(&options, sockets)?);
         Ok(Self { explore, workers, process: options.process, threads: options.workers, hosts: options.hosts })

@@ -332,6 +332,7 @@ fn reductions_change_nothing_out_of_order() {
         Explore { lazy_choices: false, ..on.clone() },
         Explore { remembered_steps: false, ..on.clone() },
         Explore { in_order_first: false, ..on.clone() },
+        Explore { stubborn_sets: false, ..on.clone() },
     ];
     let mut wrong = 0;
     for (file, mode) in [("core_mcrt.rml", "declared"), ("core_mcrt_fixed.rml", "literal"), ("tl2.rml", "literal")] {

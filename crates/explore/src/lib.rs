@@ -37,7 +37,7 @@ use cyrano_engine::{
 use cyrano_ir::{InstrId, Interchangeable, Progress, Property, Quantifier, ThreadId};
 
 use criteria::{progress, structure, termination};
-use reductions::{data, movers, timestamps};
+use reductions::{data, in_order, movers, timestamps};
 use search::{Found, witness};
 use semantics::machine::Machine;
 use semantics::step::Notes;
@@ -81,6 +81,8 @@ pub struct Explore {
     pub in_order_first: bool,
     /// Out of order, a thread leaves behind what is decided up to the first access that is open.
     pub settled_prefixes: bool,
+    /// Out of order, accesses that can be exchanged with all others are not tried in every order.
+    pub stubborn_sets: bool,
     /// States of at least this many bytes are compressed.
     pub compressed_from: usize,
     /// Of states only 64-bit fingerprints are kept, which may be equal by accident; verdicts say so.
@@ -114,6 +116,7 @@ impl Default for Explore {
             remembered_steps: true,
             in_order_first: true,
             settled_prefixes: true,
+            stubborn_sets: true,
             compressed_from: 32,
             fingerprints: false,
             certifies: false,
@@ -144,6 +147,7 @@ impl Explore {
             ("client-symmetry", renames),
             ("merged-histories", self.merged_histories && machine.values.is_some()),
             ("settled-prefixes", self.settled_prefixes && machine.own_order.is_some()),
+            ("stubborn-sets", notes.stubborn),
             ("movers", !machine.whole.is_empty()),
             ("ample-sets", notes.ample),
         ])
@@ -287,9 +291,12 @@ impl Explore {
                 gap = larger(gap);
                 continue;
             }
-            if (found.notes.ample || self.fingerprints) && found.hit().is_some() {
+            // Where all wrong clients are looked for, that they are complete is worth more than a short way.
+            let stubborn = found.notes.stubborn && !self.client_programs;
+            if (found.notes.ample || stubborn || self.fingerprints) && found.hit().is_some() {
                 // With ample sets there may be a shorter way, and fingerprints do not show one at all.
-                let all = Self { ample_sets: false, fingerprints: false, ..self.clone() };
+                let all = Self { ample_sets: false, stubborn_sets: false, fingerprints: false, ..self.clone() };
+                let limits = if stubborn { &in_order::with_limited_work(limits) } else { limits };
                 let answer = all.search_whole(query, property, whole, limits, watch);
                 if answer.execution.is_some() {
                     return answer;

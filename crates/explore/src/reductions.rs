@@ -8,6 +8,7 @@ pub(crate) mod data;
 pub(crate) mod in_order;
 pub(crate) mod movers;
 pub(crate) mod repeats;
+pub(crate) mod stubborn;
 pub(crate) mod symmetric_threads;
 pub(crate) mod symmetry;
 pub(crate) mod timestamps;

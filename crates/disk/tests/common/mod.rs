@@ -81,7 +81,7 @@ impl Case {
 
 /// The explorer that the searches of this crate agree with.
 pub fn explorer() -> Explore {
-    Explore { ample_sets: false, ..Explore::default() }
+    Explore { ample_sets: false, stubborn_sets: false, ..Explore::default() }
 }
 
 pub fn limits(memory: u64, workers: usize) -> Limits {

@@ -22,7 +22,10 @@
 //! Of threads that may exchange their places ([`crate::reductions::symmetric_threads`]) the numbers are sorted: numbers never change, so neither
 //! does the form that stands for all.
 
+mod fewer;
 mod home;
+
+use std::sync::Arc;
 
 use cyrano_engine::Violation;
 use cyrano_ir::Property;
@@ -31,7 +34,8 @@ use rustc_hash::FxHashSet;
 use crate::criteria::judge::Judge;
 use crate::criteria::races::may_race;
 use crate::faults::Fault;
-use crate::reductions::ample::{Crowd, Footprint, Futures, forward};
+use crate::reductions::ample::{Footprint, Futures, forward};
+use crate::reductions::stubborn::{Deed, Plan, Taken};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::{Notes, Stepper, Successors};
@@ -93,11 +97,15 @@ struct ThreadSteps<H: Home, const W: usize> {
     part: H::Bits,
     /// By the number of the thread's part: what its steps depend on.
     places: Vec<ThreadPart<W>>,
-    /// A change is a difference of words, and of the sums.
-    memo: Memo<W, ([u64; W], H::Sum), About>,
+    memo: Memo<W, Change<H, W>, About>,
     /// The same for steps with a call or a response, whose keys have the history of calls, too.
-    spoken: Memo<W, ([u64; W], H::Sum), About>,
+    spoken: Memo<W, Change<H, W>, About>,
+    /// By the number of the thread's part, if stubborn sets are used.
+    plans: Vec<Option<Arc<Plan>>>,
 }
+
+/// What a step does: the difference of words and of the sums, and what is done.
+type Change<H, const W: usize> = ([u64; W], <H as Home>::Sum, Deed);
 
 /// What goes with the steps from one place.
 #[derive(Clone, Copy)]
@@ -117,7 +125,7 @@ impl<H: Home, const W: usize> ThreadSteps<H, W> {
 
     /// Where the steps of an entry are.
     #[inline]
-    fn memo_of(&self, entry: &Entry<W, About>) -> &Memo<W, ([u64; W], H::Sum), About> {
+    fn memo_of(&self, entry: &Entry<W, About>) -> &Memo<W, Change<H, W>, About> {
         if entry.about.speaks { &self.spoken } else { &self.memo }
     }
 }
@@ -143,8 +151,13 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
     pub fn new(m: &'m Machine<'m>, dictionary: &'d Dictionary, (judge, notes): (Judge<'m, 'a>, Notes)) -> Self {
         let mut stepper = Stepper::new(m);
         stepper.notes = notes;
-        let thread =
-            |_| ThreadSteps { part: H::Bits::new(&[]), places: Vec::new(), memo: Memo::new(), spoken: Memo::new() };
+        let thread = |_| ThreadSteps {
+            part: H::Bits::new(&[]),
+            places: Vec::new(),
+            memo: Memo::new(),
+            spoken: Memo::new(),
+            plans: Vec::new(),
+        };
         let mut new = Self {
             m,
             dictionary,
@@ -267,7 +280,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             match self.words(&bytes) {
                 Ok(new) => {
                     let sum = H::sum(|| self.hashes(&new).wrapping_sub(self.hashes(words)));
-                    changes.push((xor(&new, words), sum));
+                    changes.push((xor(&new, words), sum, Deed::of(successor)));
                 }
                 Err(halt) => result = Err(halt),
             }
@@ -280,7 +293,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         }
         let silent = self.threads[thread].place(words).depends;
         let depends = if about.speaks { or(&silent, &self.history) } else { silent };
-        let within = |(change, _): &([u64; W], H::Sum)| and(change, &depends) == *change;
+        let within = |(change, ..): &Change<H, W>| and(change, &depends) == *change;
         debug_assert!(
             changes.iter().all(within) || self.m.config.has_fault(Fault::ForgetTouched),
             "a step of thread {thread} changes a part that it does not touch"
@@ -338,52 +351,6 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         places[number] = ThreadPart { known: true, done, next, future, plain, depends };
     }
 
-    /// Visits all successors of a state, or those of an ample set.
-    #[inline]
-    pub fn successors(
-        &mut self,
-        record: Address,
-        words: &[u64; W],
-        visit: &mut impl FnMut([u64; W], H::Sum),
-    ) -> Result<(), Halt> {
-        self.refresh()?;
-        if self.judge.judges_moments() {
-            self.moment(record, words);
-        }
-        let (mut steps, mut done, mut crowd) = (0, true, Crowd::default());
-        if self.futures.is_some() {
-            for thread in 0..self.threads.len() {
-                let place = self.learnt(words, thread);
-                done &= place.done;
-                crowd.add(place.future);
-            }
-            let ample = self.ample(words, crowd)?;
-            for thread in ample.map_or(0..self.threads.len(), |thread| thread..thread + 1) {
-                let key = and(words, &self.threads[thread].place(words).depends);
-                steps += self.take_steps(record, words, thread, &key, visit)?;
-            }
-            if ample.is_some() {
-                self.stepper.notes.ample = true;
-                self.judge.transitions += steps;
-                return Ok(());
-            }
-        } else {
-            // One look at each thread is enough.
-            for thread in 0..self.threads.len() {
-                let place = self.learnt(words, thread);
-                done &= place.done;
-                let key = and(words, &place.depends);
-                steps += self.take_steps(record, words, thread, &key, visit)?;
-            }
-        }
-        self.judge.transitions += steps;
-        if done || steps == 0 {
-            self.decode(words);
-            self.judge.look(record, &self.state, steps as usize, &mut self.stepper);
-        }
-        Ok(())
-    }
-
     /// Judges a state as a moment of an execution, unless one like it was judged before.
     fn moment(&mut self, record: Address, words: &[u64; W]) {
         if self.m.named.is_some() && !self.judged.insert(and(words, &self.seen)) {
@@ -400,23 +367,6 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         }
         self.decode(words);
         self.judge.moment(record, &self.state, &mut self.stepper);
-    }
-
-    /// A thread whose next steps are an ample set.
-    #[inline]
-    fn ample(&mut self, words: &[u64; W], crowd: Crowd) -> Result<Option<usize>, Halt> {
-        for thread in 0..self.threads.len() {
-            let place = self.threads[thread].place(words);
-            let alone = !place.next.meets(crowd.without(place.future)) || self.careless;
-            if !place.done && alone {
-                let key = and(words, &place.depends);
-                let entry = self.entry(words, thread, &key)?;
-                if entry.about.forward && entry.steps() > 0 && !entry.goes_wrong() {
-                    return Ok(Some(thread));
-                }
-            }
-        }
-        Ok(None)
     }
 
     /// What the steps of a thread do, which depend on this key.
@@ -441,11 +391,17 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         words: &[u64; W],
         thread: usize,
         key: &[u64; W],
+        taken: Option<&(Arc<Plan>, Taken)>,
         visit: &mut impl FnMut([u64; W], H::Sum),
     ) -> Result<u64, Halt> {
         let entry = self.entry(words, thread, key)?;
         let steps = &self.threads[thread];
-        for (change, sum) in steps.memo_of(&entry).changes(&entry) {
+        let mut left_out = 0;
+        for (change, sum, deed) in steps.memo_of(&entry).changes(&entry) {
+            if taken.is_some_and(|(plan, taken)| !plan.takes(*taken, *deed)) {
+                left_out += 1;
+                continue;
+            }
             let mut new = xor(words, change);
             if new != *words {
                 if !self.symmetric.is_empty() {
@@ -454,7 +410,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
                 visit(new, *sum);
             }
         }
-        Ok(if entry.goes_wrong() { self.wrong(record, words, thread, &entry) } else { entry.steps() })
+        let all = if entry.goes_wrong() { self.wrong(record, words, thread, &entry) } else { entry.steps() };
+        Ok(all - left_out)
     }
 
     /// Steps of a thread in which something goes wrong; says how many steps there are in all.

@@ -50,7 +50,14 @@ impl Footprint {
         }
     }
 
-    fn or(self, other: Self) -> Self {
+    /// An access of this kind to one of these locations, which have no headers.
+    pub fn of(kind: AccessKind, locations: impl Iterator<Item = u32>) -> Self {
+        let bits = locations.fold(0, |bits, loc| bits | 1 << (loc % 64));
+        let (reads, writes) = (kind != AccessKind::Store, kind != AccessKind::Load);
+        Self { reads: if reads { bits } else { 0 }, writes: if writes { bits } else { 0 } }
+    }
+
+    pub fn or(self, other: Self) -> Self {
         Self { reads: self.reads | other.reads, writes: self.writes | other.writes }
     }
 
@@ -94,6 +101,11 @@ pub(crate) struct Futures(Vec<Vec<Footprint>>);
 impl Futures {
     pub fn new(m: &Machine<'_>) -> Self {
         Self((0..m.program.threads.len()).map(|thread| of_thread(m, thread)).collect())
+    }
+
+    /// What a thread can touch from an instruction on.
+    pub fn from(&self, thread: usize, pc: u32) -> Footprint {
+        self.0[thread][pc as usize]
     }
 
     /// What a thread can touch from where it is now.

@@ -19,6 +19,12 @@ use crate::Explore;
 /// How much work goes into a shorter execution: so often the search looks at its limits.
 const LOOKS: u64 = 256;
 
+/// The limits of a search for a shorter execution.
+pub(crate) fn with_limited_work(limits: &Limits) -> Limits {
+    let looks = limits.looks.clone().or_else(|| Some(Arc::new(AtomicU64::new(LOOKS))));
+    Limits { looks, ..limits.clone() }
+}
+
 impl Explore {
     /// The answer, if executions in the order of the text give it.
     pub(crate) fn in_order_first(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Option<Answer> {
@@ -34,8 +40,7 @@ impl Explore {
         if !matches!(first.violation, None | Some(Violation::FinalState | Violation::Transactions)) {
             return None;
         }
-        let looks = limits.looks.clone().or_else(|| Some(Arc::new(AtomicU64::new(LOOKS))));
-        let shortest = self.search_whole(query, query.property(), &[], &Limits { looks, ..limits.clone() }, watch);
+        let shortest = self.search_whole(query, query.property(), &[], &with_limited_work(limits), watch);
         if shortest.execution.is_some() {
             return Some(shortest);
         }

@@ -30,9 +30,8 @@ use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::semantics::declared::look::{Choice, Look, Ready, look, other};
+use crate::semantics::declared::look::{Choice, Ready, look, other};
 use crate::semantics::declared::partial::{eval, location, set};
-use crate::semantics::declared::region::Region;
 use crate::semantics::declared::settle::forget_decided;
 use crate::semantics::machine::Machine;
 use crate::semantics::queue::modify;
@@ -47,7 +46,8 @@ mod settle;
 mod supports;
 mod witness;
 
-pub(crate) use region::Regions;
+pub(crate) use look::{Look, Open};
+pub(crate) use region::{Region, Regions, Units};
 pub(crate) use supports::supports;
 pub(crate) use witness::{can_complete, complete, renumber};
 
@@ -108,7 +108,7 @@ const MOST_LOOKS: usize = 1 << 14;
 
 impl Stepper<'_> {
     /// The region that a thread is in, and what it looks like.
-    fn looked(&mut self, order: &OwnOrder, state: &State, thread: usize) -> Arc<(Arc<Region>, Look)> {
+    pub(crate) fn looked(&mut self, order: &OwnOrder, state: &State, thread: usize) -> Arc<(Arc<Region>, Look)> {
         let mut bytes = Vec::with_capacity(64);
         self.m.encode_thread(state, thread, &mut bytes);
         let key = (thread, bytes.into_boxed_slice());
@@ -173,8 +173,8 @@ impl Stepper<'_> {
             self.limited(thread, pc);
         }
         if look.limited.is_some() || look.dropped {
-            // Others may go on; this thread does not.
-            if acted {
+            // Others may go on; this thread does not. Where it could have chosen otherwise, that says all (`assume`).
+            if acted && (region.may_stop || self.m.stubborn.is_none()) {
                 self.settle(&mut successor.state, thread, region, look);
                 out.push(successor);
             }
@@ -191,6 +191,8 @@ impl Stepper<'_> {
                 self.settle(&mut successor.state, thread, region, look);
                 out.push(successor);
             } else {
+                // With stubborn sets a choice within a call is a step of its own.
+                let acted = acted || self.m.stubborn.is_some() && region.size > 0;
                 self.fork_choice((successor, acted), choice.pc, work);
             }
             return;
@@ -216,7 +218,7 @@ impl Stepper<'_> {
         }
         if look.waits || !self.m.config.lazy_choices {
             for choice in &look.choices {
-                self.fork_choice((successor.clone(), false), choice.pc, work);
+                self.fork_choice((successor.clone(), self.m.stubborn.is_some()), choice.pc, work);
             }
         }
     }
@@ -254,7 +256,8 @@ impl Stepper<'_> {
             return out.push(successor);
         }
         if crate::criteria::values::speaks(op) {
-            acted |= matches!(op, Op::Respond(_));
+            // With stubborn sets a call is a step of its own.
+            acted |= matches!(op, Op::Respond(_)) || self.m.stubborn.is_some();
             // What is said depends on more than the thread's own part.
             if self.touching.is_none() {
                 self.speak(&mut successor, pc);

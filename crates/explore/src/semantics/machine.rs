@@ -20,6 +20,7 @@ use crate::criteria::invariant::Named;
 use crate::criteria::shadow::Shadows;
 use crate::criteria::values::Values;
 use crate::faults::Fault;
+use crate::reductions::ample::Futures;
 use crate::reductions::repeats::constant_variables;
 use crate::reductions::symmetry::Symmetry;
 use crate::reductions::timestamps::Timestamps;
@@ -65,6 +66,8 @@ pub(crate) struct Machine<'a> {
     pub own_order: Option<&'a OwnOrder>,
     /// The regions of threads; see `declared`.
     pub regions: Regions,
+    /// What threads can touch, if stubborn sets are used.
+    pub stubborn: Option<Futures>,
     /// For each location its number among the transactional variables.
     pub variables: Vec<Option<u8>>,
     /// The renamings of threads that change nothing, if they are used.
@@ -168,6 +171,7 @@ impl<'a> Machine<'a> {
             headers: Headers::of(program),
             own_order,
             regions: own_order.map(|_| Regions::new(program)).unwrap_or_default(),
+            stubborn: None,
             variables: variables(program),
             symmetry: (config.thread_symmetry && by_conflicts).then(|| Symmetry::of(program)).flatten(),
             symmetric_threads: if config.thread_symmetry && alike && !model.reordering().serial {
@@ -215,6 +219,11 @@ impl<'a> Machine<'a> {
             base += program.thread(thread).registers.len();
             first += program.thread(thread).code.len();
         }
+        let criterion = match property {
+            Some(Property::Transactions(criterion)) => Some(*criterion),
+            _ => None,
+        };
+        machine.stubborn = machine.futures_for_stubborn(criterion);
         machine
     }
 

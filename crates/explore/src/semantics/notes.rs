@@ -59,6 +59,8 @@ notes! {
     stood,
     /// Who observes the search has seen enough.
     seen_enough,
+    /// In some state only the steps of a stubborn set were taken.
+    stubborn,
 }
 
 impl Notes {

@@ -85,8 +85,8 @@ impl<'m> Stepper<'m> {
     /// All successors of a resting state.
     pub fn successors(&mut self, state: &State, out: &mut Successors) {
         out.clear();
-        if self.m.own_order.is_some() {
-            return (0..self.m.threads.len()).for_each(|thread| self.steps_of(state, thread, out));
+        if let Some(order) = self.m.own_order {
+            return self.stubborn_successors(order, state, out);
         }
         self.note_timestamps(state);
         match self.m.amid(state) {

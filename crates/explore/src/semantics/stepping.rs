@@ -44,6 +44,7 @@ pub(crate) const fn plain(dead_registers: bool, certifies: bool) -> Explore {
         remembered_steps: false,
         in_order_first: false,
         settled_prefixes: false,
+        stubborn_sets: false,
         compressed_from: usize::MAX,
         fingerprints: false,
         certifies,

@@ -20,7 +20,7 @@ pub static ALL: Reduction = row("all", "All of these", |explore, symbolic| {
 });
 
 /// All of them.
-pub static REDUCTIONS: [Reduction; 21] = [
+pub static REDUCTIONS: [Reduction; 22] = [
     row("dead-registers", "Registers that are not read again are forgotten", |e, _| e.dead_registers = false),
     row("macro-steps", "Threads run on to their next shared access in one step", |e, _| e.macro_steps = false),
     row("timestamps", "Timestamps are renumbered", |e, _| e.timestamps = false),
@@ -72,6 +72,9 @@ pub static REDUCTIONS: [Reduction; 21] = [
         "Out of order, a thread leaves behind what is decided up to the first access that is open",
         |e, _| e.settled_prefixes = false,
     ),
+    row("stubborn-sets", "Out of order, accesses that can be exchanged are not tried in every order", |e, _| {
+        e.stubborn_sets = false
+    }),
     row(
         "remembered-steps",
         "Steps are remembered by what they depend on: not fewer states, but less work for each",

@@ -50,13 +50,15 @@ pub(crate) struct Way<const W: usize> {
     passed: Vec<u64>,
     /// and the units.
     pub units: Units<W>,
+    /// The branches whose conditions are open, and whether they are said to hold on this way; the registers that they name are as they were there.
+    pub assumed: Vec<(u32, bool)>,
 }
 
 impl<const W: usize> Way<W> {
     /// The beginning of a region with so many instructions.
     pub fn new(regs: Vec<Option<i128>>, instructions: usize) -> Self {
         let from = vec![Follows::default(); regs.len()];
-        Self { regs, from, passed: vec![0; instructions.div_ceil(64)], units: Units::default() }
+        Self { regs, from, passed: vec![0; instructions.div_ceil(64)], units: Units::default(), assumed: Vec::new() }
     }
 
     /// Whether an instruction, by its place in the region, was passed in any case.
@@ -79,6 +81,7 @@ impl<const W: usize> Way<W> {
         self.from.iter_mut().zip(&other.from).for_each(|(a, b)| *a = a.either(*b));
         self.passed.iter_mut().zip(&other.passed).for_each(|(a, b)| *a &= b);
         self.units = self.units & other.units;
+        self.assumed.retain(|known| other.assumed.contains(known));
     }
 
     /// What an expression is computed from: every register that it names counts.

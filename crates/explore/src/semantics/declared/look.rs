@@ -10,8 +10,9 @@
 use std::ops::Range;
 
 use cyrano_ir::dataflow::{reads, writes};
-use cyrano_ir::{Addr, EvalError, LocalExpr, Op, Place, Program};
+use cyrano_ir::{Addr, EvalError, Expr, LocalExpr, Op, Place, Program};
 
+use crate::reductions::ample::Footprint;
 use crate::semantics::declared::follow::{Follows, Way, reach};
 use crate::semantics::declared::partial::{eval, location, set};
 use crate::semantics::declared::region::{Region, Units, WIDE, is_barrier};
@@ -47,6 +48,26 @@ pub(crate) struct Look {
     pub waits: bool,
     /// Whether an access was met that has not been performed.
     pub accesses_left: bool,
+    /// What has not been performed and may be executed.
+    pub open: Vec<Open>,
+    /// Where the region may end.
+    pub ends: Vec<u32>,
+}
+
+/// An access or an atomic section that has not been performed.
+pub(crate) struct Open {
+    /// Its first access, and its unit.
+    pub pc: u32,
+    pub unit: usize,
+    /// Whether it is executed in any case, and does not wait for another thread.
+    pub certain: bool,
+    /// Whether it can be performed now, as far as the thread alone decides that.
+    pub ready: bool,
+    /// What it follows surely and perhaps, and has not been performed.
+    pub must: Units,
+    pub may: Units,
+    /// What it may touch.
+    pub footprint: Footprint,
 }
 
 impl Look {
@@ -217,7 +238,7 @@ impl<const W: usize> Lookahead<'_, W> {
         }
     }
 
-    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, way: Way<W>) {
+    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, mut way: Way<W>) {
         match way.eval(cond) {
             Some(Ok(0)) => self.arrive(to.1, weight, way),
             Some(Ok(_)) => self.arrive(to.0, weight, way),
@@ -225,7 +246,10 @@ impl<const W: usize> Lookahead<'_, W> {
             None if to.0 == to.1 => self.arrive(to.0, weight, way),
             None => {
                 debug_assert!(weight > MOST_OPEN, "a region with that many open branches");
-                self.arrive(to.0, weight / 2.0, way.clone());
+                let mut other = way.clone();
+                other.assumed.push((pc, true));
+                self.arrive(to.0, weight / 2.0, other);
+                way.assumed.push((pc, false));
                 self.arrive(to.1, weight / 2.0, way);
             }
         }
@@ -308,9 +332,7 @@ impl<const W: usize> Lookahead<'_, W> {
         if let Op::Assign { dst, .. } = op {
             let follows = self.hand_on(pc, op, way);
             way.note(dst, follows);
-            if let Err(error) = set(dst, &mut way.regs, known) {
-                self.error(pc, weight, error);
-            }
+            self.assign(pc, dst, known, weight, way);
             return follows;
         }
         if let Some(holds) = known.filter(|_| weight == 1.0) {
@@ -349,9 +371,7 @@ impl<const W: usize> Lookahead<'_, W> {
         }
         let follows = self.hand_on(pc, op, way);
         way.note(dst, follows);
-        if let Err(error) = set(dst, &mut way.regs, made) {
-            self.error(pc, weight, error);
-        }
+        self.assign(pc, dst, made, weight, way);
     }
 
     fn access(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way<W>) {
@@ -360,10 +380,43 @@ impl<const W: usize> Lookahead<'_, W> {
         self.meet(done.is_some());
         self.look.accesses_left |= done.is_none();
         let follows = self.access_follows(pc, op, way);
-        if self.judge(unit, pc, done.is_some(), follows) {
-            self.offer(pc, op, weight, &way.regs);
+        let ready = self.judge(unit, pc, done.is_some(), follows) && self.offer(pc, op, weight, &way.regs);
+        if done.is_none() {
+            self.leave_open((pc, unit), weight == 1.0, ready, follows, self.footprint(op, way));
         }
         self.deliver(pc, op, done, weight, way);
+    }
+
+    /// What an access may touch.
+    fn footprint(&self, op: &Op, way: &Way<W>) -> Footprint {
+        let (Some(kind), Some(addr)) = (op.access_kind(), op.addr()) else { return Footprint::default() };
+        let (first, end) = reach(self.program, addr, &way.regs);
+        let Addr::Indexed { index: Expr::Var(Place::Reg(index)), .. } = addr else {
+            return Footprint::of(kind, first..end);
+        };
+        if way.regs[index.index()].is_some() || way.assumed.is_empty() {
+            return Footprint::of(kind, first..end);
+        }
+        // Not those elements with which the way would not lead here.
+        let mut regs = way.regs.clone();
+        Footprint::of(kind, (first..end).filter(|loc| {
+            regs[index.index()] = Some((loc - first).into());
+            way.assumed.iter().all(|(branch, holds)| match self.region.op(*branch) {
+                Op::Branch { cond, .. } => !matches!(eval(cond, &regs), Some(Ok(value)) if (value != 0) != *holds),
+                _ => true,
+            })
+        }))
+    }
+
+    /// Notes what has not been performed.
+    fn leave_open(&mut self, at: (u32, usize), certain: bool, ready: bool, follows: Follows<W>, footprint: Footprint) {
+        let open = |units: Units<W>| {
+            let mut units = units.without(self.performed);
+            units.remove(at.1);
+            units.resized()
+        };
+        let (must, may) = (open(follows.must), open(follows.may));
+        self.look.open.push(Open { pc: at.0, unit: at.1, certain, ready, must, may, footprint });
     }
 
     /// Gives an access's destination its value.
@@ -371,17 +424,29 @@ impl<const W: usize> Lookahead<'_, W> {
         let Some(dst) = op.dst() else { return };
         let from = Follows::unit(self.region.unit(pc).unwrap_or_default()) | way.of_index(dst);
         way.note(dst, from);
+        self.assign(pc, dst, value, weight, way);
+    }
+
+    /// Gives a place a value, if that is known.
+    fn assign(&mut self, pc: u32, dst: &Place, value: Option<i128>, weight: f64, way: &mut Way<W>) {
+        if !way.assumed.is_empty() {
+            let written = dst.registers();
+            way.assumed.retain(|(branch, _)| !mentions(self.region.op(*branch), &written));
+        }
         if let Err(error) = set(dst, &mut way.regs, value) {
             self.error(pc, weight, error);
         }
     }
 
-    /// An access that is in order, if all that it needs is known.
-    fn offer(&mut self, pc: u32, op: &Op, weight: f64, regs: &[Option<i128>]) {
-        let Some(addr) = op.addr() else { return };
+    /// Offers an access that is in order, if all that it needs is known; says whether it is.
+    fn offer(&mut self, pc: u32, op: &Op, weight: f64, regs: &[Option<i128>]) -> bool {
+        let Some(addr) = op.addr() else { return false };
         let mut known = true;
         match location(self.program, addr, regs) {
-            Some(Err(error)) => return self.error(pc, weight, error),
+            Some(Err(error)) => {
+                self.error(pc, weight, error);
+                return false;
+            }
             located => known &= located.is_some(),
         }
         for operand in op.operands() {
@@ -394,6 +459,7 @@ impl<const W: usize> Lookahead<'_, W> {
         if known {
             self.look.ready.push(Ready { pc, regs: regs.to_vec() });
         }
+        known
     }
 
     /// Something was met that can be performed.
@@ -412,7 +478,7 @@ impl<const W: usize> Lookahead<'_, W> {
         let end = begin + length.map_or(1, |length| length as u32 + 1);
         let regs = way.regs.clone();
         let mut follows = self.listed(begin, way);
-        let mut first = None;
+        let (mut first, mut footprint) = (None, Footprint::default());
         for pc in begin + 1..end - 1 {
             let op = region.op(pc);
             match op {
@@ -423,23 +489,31 @@ impl<const W: usize> Lookahead<'_, W> {
                     self.meet(done.is_some());
                     self.look.accesses_left |= done.is_none();
                     first = first.or(Some((pc, done.is_some())));
+                    footprint = footprint.or(self.footprint(op, way));
                     follows = follows | self.access_follows(pc, op, way);
                     self.deliver(pc, op, done, weight, way);
                 }
                 _ => {}
             }
         }
-        if let Some((pc, done)) = first
-            && self.judge(region.unit(pc).unwrap_or_default(), pc, done, follows)
-        {
-            self.look.waits |= needs_more(region, begin..end, &regs);
+        let Some((pc, done)) = first else { return end };
+        let (unit, mut ready) = (region.unit(pc).unwrap_or_default(), false);
+        if self.judge(unit, pc, done, follows) {
+            ready = !needs_more(region, begin..end, &regs);
+            self.look.waits |= !ready;
             self.look.ready.push(Ready { pc: begin, regs });
+        }
+        if !done {
+            let waits = |pc: u32| matches!(region.op(pc), Op::Assume(_) | Op::Limit { .. });
+            let certain = weight == 1.0 && !(begin..end).any(waits);
+            self.leave_open((pc, unit), certain, ready, follows, footprint);
         }
         end
     }
 
     fn finish(mut self) -> Look {
         self.look.wrong |= self.met != self.done.len();
+        self.look.ends = self.exits.iter().map(|(pc, ..)| *pc).collect();
         if !self.open
             && let [(pc, weight, way)] = &self.exits[..]
         {
@@ -461,6 +535,13 @@ fn needs_more(region: &Region, section: Range<u32>, regs: &[Option<i128>]) -> bo
         }
         unknown
     })
+}
+
+/// Whether a branch names one of these registers.
+fn mentions(op: &Op, registers: &Range<usize>) -> bool {
+    let mut found = false;
+    reads(op, &mut |register| found |= registers.contains(&register.index()));
+    found
 }
 
 /// The access of a pair that was performed later.

@@ -12,6 +12,8 @@ use crate::semantics::declared::look::Ready;
 use crate::semantics::declared::partial::set;
 use crate::semantics::machine::Machine;
 
+mod assume;
+
 /// How many accesses and sections a region may have.
 pub(crate) const MOST_UNITS: usize = 256;
 
@@ -39,6 +41,12 @@ impl<const W: usize> Units<W> {
 
     pub fn contains(self, unit: usize) -> bool {
         self.0[unit / 64] >> (unit % 64) & 1 == 1
+    }
+
+    /// Those that are not in the other set.
+    pub fn without(mut self, other: Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a &= !b);
+        self
     }
 
     /// Whether all of them are in the other set.
@@ -87,6 +95,8 @@ pub(crate) struct Region {
     pub size: usize,
     /// Whether the model keeps accesses of one address in order.
     pub same: bool,
+    /// Whether a thread may have to stop in it for ever, for what it assumes outside of atomic sections.
+    pub may_stop: bool,
 }
 
 /// The regions of all threads, made when they are met.
@@ -188,7 +198,9 @@ impl Region {
             (accesses, others)
         };
         let listed = (start as usize..start as usize + units.len()).map(earlier).collect();
-        Self { start, code: ops().map(rename).collect(), registers, size: size(&units), units, listed, same }
+        let code: Vec<Op> = ops().map(rename).collect();
+        let may_stop = assume::may_stop(start, &code);
+        Self { start, code, registers, size: size(&units), units, listed, same, may_stop }
     }
 }
 
