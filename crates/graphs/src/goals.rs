@@ -11,6 +11,7 @@ use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 use crate::consistency::Consistency;
 use crate::execution::{Form, execution};
 use crate::graph::{Graph, Kind};
+use crate::rows::EventId;
 use crate::search::Goal;
 use crate::thread::Status;
 
@@ -59,6 +60,38 @@ impl<'q> Asked<'q> {
     /// Failed assertions and errors count where the question is about more than final states.
     fn looks_for_errors(&self) -> bool {
         matches!(self.question, Question::Holds(Property::Assertions | Property::Observations(_)))
+    }
+
+    /// What goes wrong in a thread, for the question. Whether assertions hold is not asked where only the end is.
+    fn wrong<const W: usize>(&self, graph: &Graph<'_, W>, thread: usize) -> Option<Violation> {
+        match wrong(graph, thread) {
+            Some(Violation::Assertion { .. }) if self.ends() => None,
+            found => found.filter(|_| self.looks_for_errors() || self.ends()),
+        }
+    }
+
+    /// Whether the question is whether all threads end.
+    fn ends(&self) -> bool {
+        matches!(self.question, Question::Holds(Property::Live(_)))
+    }
+
+    /// The threads that spin, if no thread can go on: each has seen the last writes, in an iteration that changed nothing.
+    fn hang<const W: usize>(&self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
+        let mut blocked = Vec::new();
+        for (thread, runner) in
+            graph.runners.iter().enumerate().filter(|(_, runner)| runner.status() != Some(Status::Done))
+        {
+            let (instr, events) = runner.spins_at()?;
+            let is_late = |id: &EventId| match (graph.event(*id).kind, graph.event(*id).loc) {
+                (Kind::Read(from), Some(loc)) => graph.last(loc) == from,
+                _ => true,
+            };
+            if !events.iter().all(is_late) {
+                return None;
+            }
+            blocked.push(Blocked { thread: ThreadId::new(thread), instr });
+        }
+        Some(blocked).filter(|blocked| !blocked.is_empty())
     }
 
     fn note<const W: usize>(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> bool {
@@ -196,7 +229,9 @@ impl<'q> Asked<'q> {
         let nothing = |what| Answer::new(Verdict::Vacuous, Some(Cause::Nothing(what)));
         let waits = self.program.may_wait();
         match property {
-            Property::Final { .. } | Property::Observations(_) if !self.ended => return nothing(vacuity::NO_END),
+            Property::Final { .. } | Property::Observations(_) | Property::Live(_) if !self.ended => {
+                return nothing(vacuity::NO_END);
+            }
             Property::Final { quantifier: Quantifier::Exists, .. } => {
                 let violation = Some(Violation::NoWitness);
                 return Answer { violation, ..Answer::new(Verdict::Violated, None) };
@@ -221,13 +256,16 @@ impl<'q> Asked<'q> {
 impl<const W: usize> Goal<W> for Asked<'_> {
     fn found(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> ControlFlow<()> {
         let done = self.note(graph, model);
-        if self.looks_for_errors()
-            && let Some(violation) = (0..graph.runners.len()).find_map(|thread| wrong(graph, thread))
-        {
+        if let Some(violation) = (0..graph.runners.len()).find_map(|thread| self.wrong(graph, thread)) {
             return self.decide(graph, Some(violation), None);
         }
         if done {
             return self.judge_end(graph);
+        }
+        if let Some(blocked) = self.hang(graph).filter(|_| self.ends()) {
+            let mut shown = graph.clone();
+            shown.go_round();
+            return self.decide(&shown, Some(Violation::Deadlock { blocked }), None);
         }
         match self.deadlock(graph) {
             Some(blocked) => self.decide(graph, Some(Violation::Deadlock { blocked }), None),
@@ -236,7 +274,7 @@ impl<const W: usize> Goal<W> for Asked<'_> {
     }
 
     fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool {
-        self.looks_for_errors() && wrong(graph, thread).is_some()
+        self.wrong(graph, thread).is_some()
     }
 
     fn join(&mut self, other: Self) {

@@ -81,7 +81,8 @@ impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
     pub(crate) fn new(start: &'p Start<'p>, iterations: usize, idle: bool) -> Self {
         let program = &*start.program;
-        let code: Arc<[Code<'p>]> = program.thread_ids().map(|thread| Code::new(program, thread, iterations, idle)).collect();
+        let code: Arc<[Code<'p>]> =
+            program.thread_ids().map(|thread| Code::new(program, thread, iterations, idle)).collect();
         let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
         Self {
@@ -287,6 +288,20 @@ impl<'p, const W: usize> Graph<'p, W> {
         let id = self.place_for(event, self.causes(thread));
         self.runners[thread].choose(&self.code[thread], id, value);
         id
+    }
+
+    /// Lets the threads that spin go through their loops once more, so that it can be seen that they do.
+    pub(crate) fn go_round(&mut self) {
+        for thread in 0..self.runners.len() {
+            self.runners[thread].go_round(&self.code[thread]);
+            while !self.full {
+                match self.runners[thread].frame().next {
+                    Next::Read(loc) => self.read(thread, loc, self.last(loc)),
+                    Next::Fence(fence) => self.fence(thread, fence),
+                    _ => break,
+                };
+            }
+        }
     }
 
     /// Takes back the events that were added last, until so many are left.

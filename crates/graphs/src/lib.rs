@@ -30,7 +30,7 @@ use std::time::Instant;
 use cyrano_engine::{
     Answer, Cause, Engine, Execution, Inexact, Limits, Query, Refusal, Stats, Stop, Subject, Verdict, Watch, one_order,
 };
-use cyrano_ir::{Program, Property, Tags};
+use cyrano_ir::{Liveness, Op, Program, Property, Tags};
 use cyrano_memory::{Model, named};
 
 pub use search::{Counts, Fault};
@@ -243,6 +243,8 @@ impl Graphs {
             None | Some(Property::Assertions | Property::Observations(_) | Property::Final { .. }) => {}
             Some(Property::Races) => return Err(Refusal::NotJudged(Subject::Races)),
             Some(Property::Transactions(_)) => return Err(Refusal::NotJudged(Subject::Histories)),
+            Some(Property::Live(Liveness::Termination))
+                if query.model().cat().is_some() && self.idle_iterations && !has_marks(query.program()) => {}
             Some(Property::Progress(_) | Property::Live(_)) => return Err(Refusal::NotJudged(Subject::EndlessRuns)),
             Some(Property::Structure(_)) => return Err(Refusal::NotJudged(Subject::Languages)),
             Some(Property::CommitAtomicity) => return Err(Refusal::NotJudged(Subject::CommitPoints)),
@@ -286,6 +288,11 @@ fn twin(model: &Model) -> Option<Model> {
 
 fn is_known(model: &Model) -> bool {
     MODELS.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
+}
+
+/// Whether a thread need not end, but pass a mark again and again.
+fn has_marks(program: &Program) -> bool {
+    program.threads.iter().any(|thread| thread.code.iter().any(|instr| matches!(instr.op, Op::Progress(_))))
 }
 
 /// What a program has that graphs do not.

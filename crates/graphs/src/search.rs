@@ -298,7 +298,6 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
     }
 
-
     /// Goes back to the last point at which something is left to do, and does it; not if there is none.
     fn take(&mut self) -> Result<bool, Halt> {
         loop {

@@ -136,8 +136,8 @@ pub(crate) struct Frame {
     instructions: u32,
     pub(crate) next: Next,
     section: Option<Section>,
-    /// Where a loop began last, if the thread has changed nothing since but its registers.
-    head: Option<InstrId>,
+    /// Where a loop began last and after how many events, if the thread has changed nothing since but its registers.
+    head: Option<(InstrId, u32)>,
     /// Whether its last read is what went wrong.
     broken: bool,
     /// Whether the write that comes next belongs to the read before it.
@@ -224,6 +224,20 @@ impl Runner {
     #[inline]
     pub(crate) fn status(&self) -> Option<Status> {
         if let Next::End(status) = self.frame().next { Some(status) } else { None }
+    }
+
+    /// Of a thread that spins, where the loop begins, and the events of the iteration that changed nothing.
+    pub(crate) fn spins_at(&self) -> Option<(InstrId, &[EventId])> {
+        let spins = self.status() == Some(Status::Spins);
+        self.frame().head.filter(|_| spins).map(|(head, events)| (head, &self.events[events as usize..]))
+    }
+
+    /// Lets a thread that spins go through its loop once more.
+    pub(crate) fn go_round(&mut self, code: &Code<'_>) {
+        if self.spins_at().is_some() {
+            self.frame_mut().head = None;
+            self.advance(code);
+        }
     }
 
     /// The section that it waits at, if it does.
@@ -347,14 +361,22 @@ impl Runner {
 
     /// Whether the thread stands where a loop begins as it did the last time, and has changed nothing since.
     fn is_idle(&mut self, code: &Code<'_>, head: InstrId) -> bool {
-        let last = std::mem::replace(&mut self.frame_mut().head, Some(head));
-        let (now, kept) = self.registers_mut(code).split_at_mut(code.kept);
-        let now = &now[..code.registers];
-        if last == Some(head) && now == kept {
-            return true;
+        let last = self.frame().head;
+        if last.is_none_or(|(last, _)| last != head) || !self.is_as_kept(code) {
+            self.frame_mut().head = Some((head, self.events.len() as u32));
+            self.keep(code);
+            return false;
         }
-        kept.copy_from_slice(now);
-        false
+        true
+    }
+
+    fn is_as_kept(&mut self, code: &Code<'_>) -> bool {
+        let registers = self.registers_mut(code);
+        registers[..code.registers] == registers[code.kept..]
+    }
+
+    fn keep(&mut self, code: &Code<'_>) {
+        self.registers_mut(code).copy_within(..code.registers, code.kept);
     }
 
     /// Goes on there, unless the thread has jumped back too often.

@@ -6,7 +6,8 @@ use cyrano_conformance::compare::model;
 use cyrano_conformance::{corpus, limits, pinned};
 use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
 use cyrano_graphs::Graphs;
-use cyrano_ir::{Program, Property};
+use cyrano_interp::Interp;
+use cyrano_ir::{Liveness, Program, Property};
 use proptest::prelude::*;
 use proptest::test_runner::TestError;
 
@@ -104,6 +105,48 @@ fn what_is_observed_stays_without_idle_iterations() {
     }
     println!("{} compared", compared.get());
     assert!(2 * compared.get() >= cases as usize, "only {} answers were compared", compared.get());
+}
+
+/// Who never ends is found by the reference as well, and what is shown is confirmed.
+#[test]
+fn threads_that_hang_are_those_of_the_reference() {
+    let cases = if pinned::long() { 5_000 } else { 150 };
+    let hang = Cell::new((0, 0));
+    let result = pinned::runner(cases, file!()).run(&threads(), |threads| {
+        let program = cyrano_ir::text::parse(&text(&threads)).expect("a program");
+        for name in MODELS {
+            let model = model(name);
+            let property = Property::Live(Liveness::Termination);
+            let Ok(query) = Query::new(&program, &model, Question::Holds(&property)) else { continue };
+            let (one, other) =
+                (Graphs::default().ask(query, &limits(0.1, 3), &()), Interp.ask(query, &limits(0.1, 3), &()));
+            if let Some(execution) = &one.execution {
+                let violation = one.violation.as_ref();
+                let confirmed = cyrano_interp::confirm(&program, &model, &property, violation, execution);
+                confirmed.map_err(|error| TestCaseError::fail(format!("{name}: not confirmed: {error}")))?;
+            }
+            let (mut hangs, mut ends) = hang.get();
+            match (one.verdict, other.verdict) {
+                (Verdict::Verified, Verdict::Violated) | (Verdict::Violated, Verdict::Verified) => {
+                    let both = format!("{name}: {} and {}", one.verdict.name(), other.verdict.name());
+                    return Err(TestCaseError::fail(both));
+                }
+                (Verdict::Violated, Verdict::Violated) => hangs += 1,
+                (Verdict::Verified, Verdict::Verified | Verdict::Bounded) => ends += 1,
+                _ => {}
+            }
+            hang.set((hangs, ends));
+        }
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, threads)) => panic!("{reason}\n{}", text(&threads)),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    let (hangs, ends) = hang.get();
+    println!("{hangs} hang, {ends} end");
+    assert!(hangs >= 20 && ends >= 5, "{hangs} hang, {ends} end");
 }
 
 /// The locks of the library, under models with one order of all accesses.

@@ -426,7 +426,7 @@ fn for_relations(program: &Program) -> &'static [EngineName] {
     let back = ops().any(|(at, instr)| successors(&instr.op, InstrId::new(at)).any(|to| to.index() <= at));
     let small = ops().filter(|(_, instr)| instr.op.access().is_some()).count() <= FEW_ACCESSES;
     match (back, small) {
-        (true, _) => &[EngineName::Symbolic, EngineName::Interp, EngineName::Explore],
+        (true, _) => &[EngineName::Symbolic, EngineName::Graphs, EngineName::Interp, EngineName::Explore],
         (false, true) => &[EngineName::Graphs, EngineName::Interp, EngineName::Symbolic, EngineName::Explore],
         (false, false) => &[EngineName::Graphs, EngineName::Symbolic, EngineName::Interp, EngineName::Explore],
     }
