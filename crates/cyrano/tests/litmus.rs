@@ -151,11 +151,15 @@ fn expectations_are_compared() {
         "good.txt",
         b"# a comment\nSB tso Sometimes\nSB sc Forbidden\nincrements Ok\nObservation wait Always 1 0\n",
     );
+    // Kinds as herd's catalogue writes them.
+    place.write("kinds.txt", b"SB Allowed\nwait Required\n");
     place.write("bad.txt", b"SB Never\n");
     place.write("worse.txt", b"SB Perhaps\n");
     let done = place.run("litmus . --model sc,tso --expect good.txt --quiet");
     assert_eq!(done.code, 0, "{}", done.stdout);
     assert!(done.stdout.contains("6 as expected, 0 not as expected"), "{}", done.stdout);
+    let done = place.run("litmus . --model tso --expect kinds.txt --quiet");
+    assert!(done.stdout.contains("2 as expected, 0 not as expected"), "{}", done.stdout);
     let done = place.run("litmus SB.litmus --expect bad.txt --quiet");
     assert_eq!(done.code, 1);
     assert!(done.stdout.contains("Never (differs)"), "{}", done.stdout);
