@@ -9,7 +9,7 @@
 //!
 //! **Circles.** A model may allow values that come from nowhere but themselves (out of thin air), as the kernel's does for plain accesses: `r = x; y = r` beside
 //! `r = y; x = r`. That takes writes whose values or places, and reads whose places, were computed from reads, round in a circle of locations. Where threads have such a circle
-//! ([`circle`]), values that nobody computes are tried, too: those of the circle's other locations, the program's constants, and one that is nowhere else
+//! ([`circle`]), values that nobody computes are tried, too: those of all locations, the program's constants, and one that is nowhere else
 //! ([`thin`]). If the model then allows an execution in which somebody reads such a value, others may be possible that were not tried, and nothing is claimed of all
 //! executions (`Notes::thin`). If it allows none, it rejects the circles of these values for their dependencies, which are those of the text whatever the value; but
 //! a circle that only a value nobody thought of can close is not seen. A circle of one location alone has a cycle of `po-loc` and `rf`, and is left out where the
@@ -50,7 +50,7 @@ fn grown(program: &Program, mut values: Values, meter: &mut Meter<'_>) -> Result
 
 /// The values that may be read if those of a circle come out of thin air.
 pub(super) fn thin(program: &Program, known: &Values, circle: &[LocId], meter: &mut Meter<'_>) -> Result<Values, Stop> {
-    let mut all: BTreeSet<i128> = circle.iter().flat_map(|loc| known[loc.index()].iter().copied()).collect();
+    let mut all: BTreeSet<i128> = known.iter().flatten().copied().collect();
     let ops = program.threads.iter().flat_map(|thread| thread.code.iter().map(|instr| &instr.op));
     ops.flat_map(Op::operands).for_each(|operand| constants(operand, &mut all));
     let fresh = (1..).find(|value| known.iter().all(|values| !values.contains(value))).unwrap_or(1);
