@@ -236,7 +236,9 @@ fn clause<P: Editable>(program: &P, wrong: &P::Wrong, refused: &[usize]) -> Opti
         let level = raised.levels[offers[edit].slot];
         level.is_some_and(|level| offers[edit].at_least.contains(&level))
     };
-    Some((0..offers.len()).filter(|edit| !within(*edit)).map(Candidate).collect())
+    let clause = (0..offers.len()).filter(|edit| !within(*edit));
+    let clause: Vec<Candidate> = clause.map(Candidate).collect();
+    (!clause.iter().any(|edit| refused.contains(&edit.0))).then_some(clause)
 }
 
 /// A set that allows a counterexample, slot by slot.
