@@ -12,7 +12,7 @@ use std::ops::{ControlFlow, Range};
 
 use cyrano_engine::{Blocked, Execution, Violation};
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{AccessKind, Program};
+use cyrano_ir::{AccessKind, InstrId, Program, ThreadId};
 use cyrano_memory::cat::{Judge, What};
 
 use super::goals::Notes;
@@ -20,6 +20,32 @@ use super::graph::Candidate;
 use super::search::{Goal, Want};
 use super::thread::{Half, Run, Status};
 use super::traces::Trace;
+
+/// A thread that has just jumped back.
+#[derive(Clone, Debug)]
+pub(super) struct Lap {
+    /// To this place,
+    pub(super) to: InstrId,
+    /// with these registers,
+    pub(super) registers: Vec<i128>,
+    /// after so many events and accesses.
+    pub(super) events: usize,
+    pub(super) accesses: usize,
+}
+
+impl Run<'_> {
+    /// Notes that it jumps back.
+    pub(super) fn note_lap(&mut self, to: InstrId) {
+        let known = self.laps.iter().filter(|lap| lap.to == to).count();
+        if known >= 2
+            && let Some(first) = self.laps.iter().position(|lap| lap.to == to)
+        {
+            self.laps.remove(first);
+        }
+        let (events, accesses) = (self.events.len(), self.accesses.len());
+        self.laps.push(Lap { to, registers: self.registers.clone(), events, accesses });
+    }
+}
 
 /// Threads that hang, or a computation that goes wrong.
 pub(super) struct Hangs<'p> {
@@ -76,9 +102,9 @@ pub(super) fn hang(program: &Program, candidate: &Candidate<'_, '_>) -> Option<V
 
 /// What a thread does again and again.
 struct Round {
-    thread: cyrano_ir::ThreadId,
+    thread: ThreadId,
     /// Where it begins.
-    instr: cyrano_ir::InstrId,
+    instr: InstrId,
     events: Range<usize>,
 }
 

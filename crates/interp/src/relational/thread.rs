@@ -14,6 +14,7 @@ use cyrano_ir::{
 };
 use cyrano_memory::cat::What;
 
+use super::hang::Lap;
 use super::taint::Sources;
 use crate::set::EventSet;
 
@@ -97,18 +98,6 @@ pub(super) struct Run<'p> {
     pub(super) failed: Option<InstrId>,
     /// Whether an assertion was evaluated.
     pub(super) asserted: bool,
-}
-
-/// A thread that has just jumped back.
-#[derive(Clone, Debug)]
-pub(super) struct Lap {
-    /// To this place,
-    pub(super) to: InstrId,
-    /// with these registers,
-    pub(super) registers: Vec<i128>,
-    /// after so many events and accesses.
-    pub(super) events: usize,
-    pub(super) accesses: usize,
 }
 
 /// The atomic section that a thread is in.
@@ -268,17 +257,6 @@ impl<'p> Run<'p> {
         self.jumps[at].1 += 1;
         self.note_lap(to);
         (self.jumps[at].1 > self.iterations).then_some(Need::End(Status::Stopped))
-    }
-
-    fn note_lap(&mut self, to: InstrId) {
-        let known = self.laps.iter().filter(|lap| lap.to == to).count();
-        if known >= 2
-            && let Some(first) = self.laps.iter().position(|lap| lap.to == to)
-        {
-            self.laps.remove(first);
-        }
-        let (events, accesses) = (self.events.len(), self.accesses.len());
-        self.laps.push(Lap { to, registers: self.registers.clone(), events, accesses });
     }
 
     fn enter_section(&mut self) {
