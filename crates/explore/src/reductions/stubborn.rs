@@ -96,10 +96,7 @@ pub(crate) struct Deed {
 
 impl Deed {
     pub fn of(step: &Successor) -> Self {
-        Self {
-            performs: step.accesses.first().map(|access| access.index),
-            chooses: !step.own_choices.is_empty(),
-        }
+        Self { performs: step.accesses.first().map(|access| access.index), chooses: !step.own_choices.is_empty() }
     }
 }
 

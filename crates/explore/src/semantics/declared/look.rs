@@ -329,13 +329,16 @@ impl<const W: usize> Lookahead<'_, W> {
         }
         // Not those elements with which the way would not lead here.
         let mut regs = way.regs.clone();
-        Footprint::of(kind, (first..end).filter(|loc| {
-            regs[index.index()] = Some((loc - first).into());
-            way.assumed.iter().all(|(branch, holds)| match self.region.op(*branch) {
-                Op::Branch { cond, .. } => !matches!(eval(cond, &regs), Some(Ok(value)) if (value != 0) != *holds),
-                _ => true,
-            })
-        }))
+        Footprint::of(
+            kind,
+            (first..end).filter(|loc| {
+                regs[index.index()] = Some((loc - first).into());
+                way.assumed.iter().all(|(branch, holds)| match self.region.op(*branch) {
+                    Op::Branch { cond, .. } => !matches!(eval(cond, &regs), Some(Ok(value)) if (value != 0) != *holds),
+                    _ => true,
+                })
+            }),
+        )
     }
 
     /// Notes what has not been performed.
