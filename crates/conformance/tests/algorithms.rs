@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use cyrano_conformance::compare::model;
 use cyrano_conformance::{corpus, limits, pinned};
+use cyrano_engine::values::Calls;
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
@@ -334,7 +335,7 @@ fn reductions_change_nothing_out_of_order() {
         Explore { in_order_first: false, ..on.clone() },
         Explore { stubborn_sets: false, ..on.clone() },
     ];
-    let mut wrong = 0;
+    let (mut wrong, mut fewer) = (0, (0, 0));
     for (file, mode) in [("core_mcrt.rml", "declared"), ("core_mcrt_fixed.rml", "literal"), ("tl2.rml", "literal")] {
         let compiled = compile(file, &text(file), &[("ops", 1)]);
         let all = compiled.iter().find(|test| test.clients.is_some()).expect("a check for all clients");
@@ -347,15 +348,35 @@ fn reductions_change_nothing_out_of_order() {
         for explore in &off {
             let answer = ask(explore);
             assert_eq!(answer.verdict, expected.verdict, "{file} on {mode}: {explore:?}");
-            assert_eq!(answer.clients, expected.clients, "{file} on {mode}: {explore:?}");
+            if explore.stubborn_sets {
+                assert_eq!(answer.clients, expected.clients, "{file} on {mode}: {explore:?}");
+            } else {
+                // Which of two that differ by names is told, and whether the next call has been made, hangs on the order of calls.
+                let told = |explore: &Explore| ask(&Explore { client_symmetry: false, ..explore.clone() }).clients;
+                let (some, others) = (told(&on), told(explore));
+                assert!(cover(&some, &others) && cover(&others, &some), "{file} on {mode}: {some:?}, {others:?}");
+                fewer = (fewer.0 + expected.stats.states, fewer.1 + answer.stats.states);
+            }
             if !explore.remembered_steps {
                 assert_eq!(answer.stats.states, expected.stats.states, "{file} on {mode}");
             }
-            let shortest = |explore: &Explore| ask(&Explore { client_programs: false, ..explore.clone() }).stats.depth;
+            let shortest = |explore: &Explore| {
+                let answer = ask(&Explore { client_programs: false, ..explore.clone() });
+                answer.execution.map(|_| answer.stats.depth)
+            };
             assert_eq!(shortest(explore), shortest(&on), "{file} on {mode}: {explore:?}");
         }
     }
     assert!(wrong > 0, "no client goes wrong");
+    assert!(fewer.0 < fewer.1, "stubborn sets have {} states, all steps {}", fewer.0, fewer.1);
+}
+
+/// Whether each of these clients does what one of the others does, and perhaps more.
+fn cover(others: &BTreeSet<Calls>, clients: &BTreeSet<Calls>) -> bool {
+    let begins_with = |client: &Calls, other: &Calls| {
+        client.iter().zip(other).all(|(client, other)| client.concat().starts_with(&other.concat()))
+    };
+    clients.iter().all(|client| others.iter().any(|other| begins_with(client, other)))
 }
 
 /// Writes go to memory at once, and every commit succeeds.

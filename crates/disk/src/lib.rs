@@ -47,13 +47,8 @@ impl DiskSearch {
     pub fn new(explore: Explore, settings: Settings, spill: bool) -> Self {
         // Ample sets depend on the order of the search, which is another one here; fingerprints are not exact; and the first thing that goes wrong is the
         // end, so not all clients with which something does are found.
-        let explore = Explore {
-            ample_sets: false,
-            stubborn_sets: false,
-            fingerprints: false,
-            client_programs: false,
-            ..explore
-        };
+        let explore =
+            Explore { ample_sets: false, stubborn_sets: false, fingerprints: false, client_programs: false, ..explore };
         Self { explore, settings, spill }
     }
 

@@ -42,6 +42,10 @@ const FIRST_MEMORY: u64 = 32 << 20;
 /// The same where memory is freed: which of the freed objects `malloc` returns makes states of one and the same observation, to no end.
 const FIRST_MEMORY_FREEING: u64 = 4 << 20;
 
+/// The same where calls are judged and statements may be executed out of order, and how long the symbolic engine may then take.
+const FIRST_MEMORY_OF_CALLS: u64 = 16 << 20;
+const TURN_OF_CALLS: Duration = Duration::from_secs(10);
+
 /// Up to so many accesses, and without loops, the reference is asked first under models about relations.
 const FEW_ACCESSES: usize = 24;
 
@@ -293,6 +297,26 @@ impl Runner {
     pub fn ask(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
         if query.model().has_own_order() && !query.program().has_calls() {
             return self.ask_symbolic_first(query, watch);
+        }
+        if query.model().has_own_order() && self.engine.is_none() && self.cluster.is_none() {
+            return self.ask_about_calls(query, watch);
+        }
+        self.ask_one_of(&EngineName::ALL, query, watch)
+    }
+
+    /// Asks about histories of calls out of order: the explorer with little memory, which is enough as a rule where nothing goes wrong; then the symbolic engine
+    /// for a while, which finds what does; then the explorer with all memory.
+    fn ask_about_calls(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        let mut first = self.part(Duration::MAX, Some(EngineName::Explore));
+        first.limits.memory = self.limits.memory.min(FIRST_MEMORY_OF_CALLS);
+        let answered = first.ask_one_of(&EngineName::ALL, query, watch);
+        let stopped = answered.answer.reason.as_ref().and_then(Cause::stop) == Some(Stop::Memory);
+        if !stopped || first.limits.memory == self.limits.memory {
+            return answered;
+        }
+        let turn = self.part(TURN_OF_CALLS, Some(EngineName::Symbolic)).ask_one_of(&EngineName::ALL, query, watch);
+        if matches!(turn.answer.verdict, Verdict::Violated | Verdict::Verified) {
+            return turn;
         }
         self.ask_one_of(&EngineName::ALL, query, watch)
     }

@@ -10,7 +10,7 @@
 //!    the whole thread is in the set.
 //! 3. Where the accesses behind the end of a thread's region may touch something that a ready unit of another thread touches, a unit of the region that is
 //!    executed in any case is in the set; if there is none, the whole thread.
-//! 4. A thread that stands before a call is in the set as a whole or not at all. If it is, every other thread is in it as by rule 3.
+//! 4. A thread that stands before a call or another barrier is in the set as a whole or not at all. If it is, every other thread is in it as by rule 3.
 //!
 //! It begins with a unit that is executed in any case, is ready and waits for nobody. Of all sets that begin so the one with the fewest ready units is taken.
 //!
@@ -24,10 +24,18 @@
 //! An execution that goes wrong is one that could be completed but for the thread that goes wrong (`declared::witness`), so the same holds of it, completed. If
 //! no unit of the set comes before the end of it, `a` is moved there all the same, and changes nothing for the others.
 //!
-//! *Calls and responses.* A call begins with its first access, and a response comes with the last one. `a` has no call unless its thread is in the set by rule 4. Then no other
+//! *Calls and responses.* With this reduction a call is a step of its own, and a response comes with the last access. An execution in which each call comes
+//! right before its first access is rearranged as it is, and the call goes first only by rule 4. Then no other
 //! thread responds or calls before it in the execution, for each would have to perform a unit of the set first; so the order of calls is kept, with each other
 //! (`client-symmetry` depends on it) and with responses. A response may come earlier than before, with `a` or with what is then the last access of its call. That
 //! loses no violation: the history has the same responses and more, and more real time (`crate::criteria::values`).
+//!
+//! *Choices.* A choice within a call is a step of its own, too; it concerns nobody else. One that is made in any case is a set by itself, all its values. One of which that is
+//! open is made only where the whole thread is in the set: whoever needs it is not ready, and then rule 2 has the whole thread. An assumption may stop a thread for ever, and
+//! then nothing is sure to be performed; so threads with assumptions outside of atomic sections are taken as a whole, unless some choice always fulfils them (`region::assume`).
+//!
+//! *What is touched.* An access whose address is open may touch a whole array, but not the elements with which an open condition that leads to it would not
+//! hold (`look`): `if (owner != tx) state[owner].cas(…)` does not touch `state[tx]`.
 //!
 //! Not used where moments are judged (invariants, races), where the order of responses is, and where objects can be freed.
 //! A violation that is found may not be the shortest; so a shorter one is looked for without this reduction, with limited work.
@@ -88,10 +96,7 @@ pub(crate) struct Deed {
 
 impl Deed {
     pub fn of(step: &Successor) -> Self {
-        Self {
-            performs: step.accesses.first().map(|access| access.index),
-            chooses: !step.own_choices.is_empty(),
-        }
+        Self { performs: step.accesses.first().map(|access| access.index), chooses: !step.own_choices.is_empty() }
     }
 }
 

@@ -30,9 +30,10 @@ use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::semantics::declared::look::{Choice, Ready, look, other};
+use crate::semantics::declared::look::{look, other};
 use crate::semantics::declared::partial::{eval, location, set};
 use crate::semantics::declared::settle::forget_decided;
+use crate::semantics::declared::sight::{Choice, Ready};
 use crate::semantics::machine::Machine;
 use crate::semantics::queue::modify;
 use crate::semantics::state::{Data, Entry, State, What};
@@ -43,11 +44,12 @@ mod look;
 mod partial;
 mod region;
 mod settle;
+mod sight;
 mod supports;
 mod witness;
 
-pub(crate) use look::{Look, Open};
 pub(crate) use region::{Region, Regions, Units};
+pub(crate) use sight::{Look, Open};
 pub(crate) use supports::supports;
 pub(crate) use witness::{can_complete, complete, renumber};
 
@@ -255,9 +257,9 @@ impl Stepper<'_> {
         if rests || successor.event.is_some() {
             return out.push(successor);
         }
+        // With stubborn sets a call is a step of its own.
+        acted |= matches!(op, Op::Respond(_)) || self.m.stubborn.is_some();
         if crate::criteria::values::speaks(op) {
-            // With stubborn sets a call is a step of its own.
-            acted |= matches!(op, Op::Respond(_)) || self.m.stubborn.is_some();
             // What is said depends on more than the thread's own part.
             if self.touching.is_none() {
                 self.speak(&mut successor, pc);

@@ -3,6 +3,7 @@
 //! **Invariant:** an execution leaves this file only after the reference interpreter has agreed to it ([`crate::proof`]).
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use cyrano_engine::{Answer, Query, Question, Verdict, Violation, Watch};
 use cyrano_explore::Explore;
@@ -11,7 +12,7 @@ use cyrano_memory::Model;
 use cyrano_report::{BlockReport, CheckReport, ClientsReport};
 use cyrano_trace::PropertyInfo;
 
-use super::{Answered, Runner};
+use super::{Answered, FIRST_MEMORY_OF_CALLS, Runner};
 use crate::case::Case;
 use crate::clients;
 use crate::failure::Failure;
@@ -33,7 +34,8 @@ impl Runner {
             (None, Property::Observations(_)) => self.ask_in_turns(query, watch),
             (None, _) => self.ask(query, watch),
         };
-        let clients = self.count_clients(case, query, &mut answer, watch);
+        let uncounted = engine.as_deref() == Some("symbolic") && self.engine.is_none();
+        let clients = self.count_clients(case, query, &mut answer, uncounted, watch);
         let answered = Answered { engine, note, clauses, answer };
         let proof = self.proof(&case.program, property, model, &answered.answer);
         let proof = proof.map_err(|why| answered.untrusted(property, model, &case.source.name, &why))?;
@@ -70,12 +72,14 @@ impl Runner {
         })
     }
 
-    /// How many of all clients of a size are wrong. Where some are, a second search tells them apart, and its smallest one is shown.
+    /// How many of all clients of a size are wrong. Where some are, a second search tells them apart, and its smallest one is shown; unless there are too many
+    /// states to count them.
     fn count_clients(
         &self,
         case: &Case,
         query: Query<'_>,
         answer: &mut Answer,
+        uncounted: bool,
         watch: &dyn Watch,
     ) -> Option<ClientsReport> {
         let space = case.clients()?;
@@ -84,15 +88,19 @@ impl Runner {
             let wrong = (answer.verdict == Verdict::Verified).then(|| "0".to_owned());
             return Some(ClientsReport { total, complete: wrong.is_some(), wrong, smallest: None });
         }
-        if self.cluster.is_some() {
-            // The second search is for one machine.
+        if self.cluster.is_some() || uncounted {
+            // The second search is for one machine, and for as many states as the explorer can go through.
             return Some(ClientsReport { total, complete: false, wrong: None, smallest: None });
         }
         let seconds = answer.stats.seconds;
         let off = Interchangeable::default();
         let renames = if self.explore.client_symmetry { &case.program.interchangeable } else { &off };
         let explore = Explore { client_programs: true, ..self.explore.clone() };
-        let all = self.search(&explore, query, watch);
+        let mut counting = self.part(Duration::MAX, None);
+        if query.model().has_own_order() && self.engine.is_none() {
+            counting.limits.memory = self.limits.memory.min(FIRST_MEMORY_OF_CALLS);
+        }
+        let all = counting.search(&explore, query, watch);
         let complete = all.reason.is_none();
         // Whatever went wrong, it went wrong with somebody; a search that was cut short may not have come that far.
         let wrong = (!all.clients.is_empty()).then(|| clients::wrong(space, &all.clients, renames).to_string());

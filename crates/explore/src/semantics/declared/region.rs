@@ -8,8 +8,8 @@ use cyrano_ir::{AccessKind, Addr, FenceSet, InstrId, Leaf, LocalExpr, Op, OwnOrd
 use rustc_hash::FxHashMap;
 
 use crate::semantics::declared::follow::reach;
-use crate::semantics::declared::look::Ready;
 use crate::semantics::declared::partial::set;
+use crate::semantics::declared::sight::Ready;
 use crate::semantics::machine::Machine;
 
 mod assume;

@@ -14,8 +14,9 @@
 
 use cyrano_ir::Op;
 
-use crate::semantics::declared::look::{Look, other};
+use crate::semantics::declared::look::other;
 use crate::semantics::declared::region::{Region, is_barrier};
+use crate::semantics::declared::sight::Look;
 use crate::semantics::local::{eval, register};
 use crate::semantics::state::{Data, Entry, State, What};
 use crate::semantics::step::Stepper;

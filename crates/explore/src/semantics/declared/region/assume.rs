@@ -28,7 +28,8 @@ pub(super) fn may_stop(start: u32, code: &[Op]) -> bool {
 
 /// Whether the assumption at this instruction, with the two instructions before it, is one that some choice fulfils.
 fn is_open_choice(code: &[Op], at: u32) -> bool {
-    let [Op::Branch { cond, then_to, else_to }, Op::Choose { dst: Place::Reg(chosen), from }, Op::Assume(assumed)] = code
+    let [Op::Branch { cond, then_to, else_to }, Op::Choose { dst: Place::Reg(chosen), from }, Op::Assume(assumed)] =
+        code
     else {
         return false;
     };
