@@ -119,9 +119,8 @@ impl MeterState {
             let (sum, count) = sum.unwrap_or_default();
             Some((sum + share, count + 1))
         });
-        let share = share.map_or_else(String::new, |(sum, count)| {
-            format!(", about {:.0} % done", 100.0 * sum / f64::from(count))
-        });
+        let share = share
+            .map_or_else(String::new, |(sum, count)| format!(", about {:.0} % done", 100.0 * sum / f64::from(count)));
         format!(
             "{done}/{} checks, {} states, {} states/s, frontier {}, {}{share}",
             self.jobs.len(),

@@ -266,7 +266,13 @@ impl<'s> DiskRun<'s> {
     fn look(&self, block: &Block, begins: bool) -> bool {
         let states = self.store.log.records() + self.store.pending();
         let frontier = states - block.first.min(states);
-        self.job.watch.progress(Counters { states, frontier, depth: self.depth, bytes: self.store.bytes(), share: None });
+        self.job.watch.progress(Counters {
+            states,
+            frontier,
+            depth: self.depth,
+            bytes: self.store.bytes(),
+            share: None,
+        });
         !begins && self.is_due(self.job.settings.every) || self.job.limits.exceeded(0).is_some()
     }
 
