@@ -11,7 +11,7 @@ use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 use crate::consistency::Consistency;
 use crate::execution::{Form, execution};
 use crate::graph::{Graph, Kind};
-use crate::rows::EventId;
+use crate::rows::{EventId, Row};
 use crate::search::Goal;
 use crate::thread::Status;
 
@@ -75,23 +75,28 @@ impl<'q> Asked<'q> {
         matches!(self.question, Question::Holds(Property::Live(_)))
     }
 
-    /// The threads that spin, if no thread can go on: each has seen the last writes, in an iteration that changed nothing.
+    /// The threads that spin, if no thread can go on: each has seen the last writes, or such as only write what is there, in an iteration that changed nothing.
     fn hang<const W: usize>(&self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
         let mut blocked = Vec::new();
-        for (thread, runner) in
-            graph.runners.iter().enumerate().filter(|(_, runner)| runner.status() != Some(Status::Done))
-        {
-            let (instr, events) = runner.spins_at()?;
-            let is_late = |id: &EventId| match (graph.event(*id).kind, graph.event(*id).loc) {
-                (Kind::Read(from), Some(loc)) => graph.last(loc) == from,
-                _ => true,
-            };
-            if !events.iter().all(is_late) {
-                return None;
+        let mut last = Row::<W>::EMPTY;
+        for (thread, runner) in graph.runners.iter().enumerate() {
+            if runner.status() != Some(Status::Done) {
+                let (instr, events) = runner.spins_at()?;
+                events.iter().for_each(|id| last.insert(*id));
+                blocked.push(Blocked { thread: ThreadId::new(thread), instr });
             }
-            blocked.push(Blocked { thread: ThreadId::new(thread), instr });
         }
-        Some(blocked).filter(|blocked| !blocked.is_empty())
+        let is_late = |id: EventId| match (graph.event(id).kind, graph.event(id).loc) {
+            (Kind::Read(from), Some(loc)) => {
+                let mut later = graph.last(loc);
+                while later != from && last.contains(later) {
+                    later = graph.event(later).previous;
+                }
+                later == from
+            }
+            _ => true,
+        };
+        (!blocked.is_empty() && last.iter().all(is_late)).then_some(blocked)
     }
 
     fn note<const W: usize>(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> bool {

@@ -239,7 +239,7 @@ impl<'p, const W: usize> Graph<'p, W> {
 
     /// Adds the next write of a thread, after this one to its location.
     pub(crate) fn write(&mut self, thread: usize, writing: &Writing, after: EventId) -> EventId {
-        let Writing { loc, value, tags, half, own } = *writing;
+        let Writing { loc, value, tags, half, own, .. } = *writing;
         let half = half.map(|half| self.runners[thread].events[half as usize]);
         let next = self.after(after, loc);
         let event = Event {

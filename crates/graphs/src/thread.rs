@@ -43,6 +43,8 @@ pub(crate) struct Writing {
     pub(crate) half: Option<u32>,
     /// Whether it is an access of its own, and not the second half of one.
     pub(crate) own: bool,
+    /// Whether it is the second half of one that read the same value.
+    silent: bool,
 }
 
 /// What a thread does next.
@@ -138,6 +140,10 @@ pub(crate) struct Frame {
     section: Option<Section>,
     /// Where a loop began last and after how many events, if the thread has changed nothing since but its registers.
     head: Option<(InstrId, u32)>,
+    /// Whether it has written since what it had read.
+    stirred: bool,
+    /// Of a thread that jumped back too often, the iteration before that if it changed nothing.
+    round: Option<(InstrId, u32)>,
     /// Whether its last read is what went wrong.
     broken: bool,
     /// Whether the write that comes next belongs to the read before it.
@@ -171,6 +177,8 @@ impl Runner {
             next: Next::End(Status::Done),
             section: None,
             head: None,
+            stirred: false,
+            round: None,
             broken: false,
             pending: false,
             asserted: false,
@@ -226,15 +234,20 @@ impl Runner {
         if let Next::End(status) = self.frame().next { Some(status) } else { None }
     }
 
-    /// Of a thread that spins, where the loop begins, and the events of the iteration that changed nothing.
+    /// Of a thread that spins, or jumped back too often, where the loop begins, and the events of an iteration that changed nothing but, perhaps, wrote what it had
+    /// read.
     pub(crate) fn spins_at(&self) -> Option<(InstrId, &[EventId])> {
-        let spins = self.status() == Some(Status::Spins);
-        self.frame().head.filter(|_| spins).map(|(head, events)| (head, &self.events[events as usize..]))
+        let round = match self.status() {
+            Some(Status::Spins) => self.frame().head,
+            Some(Status::Stopped) => self.frame().round,
+            _ => None,
+        };
+        round.map(|(head, events)| (head, &self.events[events as usize..]))
     }
 
     /// Lets a thread that spins go through its loop once more.
     pub(crate) fn go_round(&mut self, code: &Code<'_>) {
-        if self.spins_at().is_some() {
+        if self.status() == Some(Status::Spins) {
             self.frame_mut().head = None;
             self.advance(code);
         }
@@ -362,12 +375,14 @@ impl Runner {
     /// Whether the thread stands where a loop begins as it did the last time, and has changed nothing since.
     fn is_idle(&mut self, code: &Code<'_>, head: InstrId) -> bool {
         let last = self.frame().head;
-        if last.is_none_or(|(last, _)| last != head) || !self.is_as_kept(code) {
-            self.frame_mut().head = Some((head, self.events.len() as u32));
-            self.keep(code);
-            return false;
+        let same = last.is_some_and(|(last, _)| last == head) && self.is_as_kept(code);
+        if same && !self.frame().stirred {
+            return true;
         }
-        true
+        let events = self.events.len() as u32;
+        (self.frame_mut().head, self.frame_mut().stirred) = (Some((head, events)), false);
+        self.keep(code);
+        false
     }
 
     fn is_as_kept(&mut self, code: &Code<'_>) -> bool {
@@ -387,7 +402,12 @@ impl Runner {
         }
         let count = &mut self.registers_mut(code)[code.counters[from.index()]?];
         *count += 1;
-        (*count > code.iterations).then_some(Next::End(Status::Stopped))
+        if *count <= code.iterations {
+            return None;
+        }
+        let head = self.frame().head.filter(|(head, _)| *head == to && code.heads[to.index()]);
+        self.frame_mut().round = head.filter(|_| self.is_as_kept(code));
+        Some(Next::End(Status::Stopped))
     }
 
     fn access(&self, code: &Code<'_>, access: &Access) -> Result<Next, EvalError> {
@@ -395,7 +415,7 @@ impl Runner {
         let Some(set) = access.stored() else { return Ok(Next::Read(loc)) };
         let half = self.frame().section.and_then(|section| section.read);
         let tags = self.said(access.tags, false);
-        Ok(Next::Write(Writing { loc, value: self.value(code, set)?, tags, half, own: true }))
+        Ok(Next::Write(Writing { loc, value: self.value(code, set)?, tags, half, own: true, silent: false }))
     }
 
     /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not.
@@ -444,11 +464,11 @@ impl Runner {
                 self.fail(error);
             }
             (Ok(None), Ok(())) => self.go_on(code),
-            (Ok(Some(value)), Ok(())) => {
-                let tags = self.said(access.tags, true);
+            (Ok(Some(new)), Ok(())) => {
+                let (tags, silent, value) = (self.said(access.tags, true), new == value, new);
                 let frame = self.frame_mut();
                 frame.pending = true;
-                frame.next = Next::Write(Writing { loc, value, tags, half: Some(read), own: false });
+                frame.next = Next::Write(Writing { loc, value, tags, half: Some(read), own: false, silent });
             }
         }
     }
@@ -461,8 +481,11 @@ impl Runner {
 
     /// Its next write is this event.
     pub(crate) fn wrote(&mut self, code: &Code<'_>, event: EventId) {
+        let silent = matches!(self.frame().next, Next::Write(Writing { silent: true, .. }));
         self.push(code, event);
-        (self.frame_mut().pending, self.frame_mut().head) = (false, None);
+        let frame = self.frame_mut();
+        (frame.pending, frame.stirred) = (false, true);
+        frame.head = frame.head.filter(|_| silent);
         self.go_on(code);
     }
 

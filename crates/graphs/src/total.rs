@@ -84,10 +84,10 @@ impl<const W: usize> Total<W> {
         let (loads, stores) = Self::roles(event);
         let mut row = self.program_order(graph, &own[..at], loads, stores, loc);
         match event.kind {
-            Kind::Read(from) if from != INITIAL => {
-                if self.kept == Kept::All || graph.event(from).thread != event.thread {
-                    row.insert(from);
-                }
+            Kind::Read(from)
+                if from != INITIAL && (self.kept == Kept::All || graph.event(from).thread != event.thread) =>
+            {
+                row.insert(from);
             }
             Kind::Write(_) => {
                 row |= *graph.readers(event.previous, loc);

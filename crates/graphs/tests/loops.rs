@@ -31,6 +31,8 @@ fn instruction() -> impl Strategy<Value = Vec<String>> {
             format!("a := load {l}{t}"), "fence thread_fence.acquire".into(), "branch (a != 0) then +1 else -2".into()]),
         1 => loc().prop_map(|l| vec![
             format!("a := cas {l}, 1, 2 {{atomic acquire release}}"), "branch (a == 1) then +1 else -1".into()]),
+        1 => loc().prop_map(|l| vec![
+            format!("a := exchange {l}, 1 {{atomic acquire release}}"), "branch (a == 0) then +1 else -1".into()]),
         1 => (loc(), load()).prop_map(|(l, t)| vec![
             format!("a := load {l}{t}"), "c := (c + 1)".into(), "branch ((a != 0) || (c > 1)) then +1 else -2".into()]),
     ]

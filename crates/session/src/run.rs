@@ -105,16 +105,16 @@ impl Runner {
         limits.deferred = options.deferred.unwrap_or(limits.deferred);
         limits.iterations = options.iterations.unwrap_or(limits.iterations);
         let mut explore = Explore { fingerprints: options.fingerprint, ..Explore::default() };
-        let mut symbolic = Symbolic::default();
+        let (mut symbolic, mut graphs) = (Symbolic::default(), Graphs::default());
         symbolic.iterations = options.iterations.unwrap_or(symbolic.iterations);
-        options.off.iter().for_each(|reduction| (reduction.off)(&mut explore, &mut symbolic));
+        options.off.iter().for_each(|reduction| (reduction.off)(&mut explore, &mut symbolic, &mut graphs));
         let (engine, minimise, raises) = (options.engine, !options.no_minimise, options.deferred.is_none());
         let store = options.store.clone();
         let expected = progress::Expected::default();
         Self {
             engine,
             explore,
-            graphs: Graphs::default(),
+            graphs,
             symbolic,
             limits,
             workers,
