@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use cyrano_ir::{Fence, LocId, Program, Tags};
 
+use crate::code::Code;
 use crate::rows::{EventId, INITIAL, Row};
 use crate::setup::Start;
-use crate::thread::{Code, Next, Runner, Writing};
+use crate::thread::{Next, Runner, Writing};
 
 /// What an event is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

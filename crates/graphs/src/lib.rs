@@ -11,12 +11,15 @@
 //!
 //! This crate knows no other engine and does no IO.
 
+mod code;
 mod consistency;
 mod execution;
 mod goals;
 mod graph;
+mod level;
 mod pool;
 mod psc;
+mod revisit;
 mod rows;
 mod search;
 mod setup;
@@ -33,14 +36,16 @@ use cyrano_engine::{
 use cyrano_ir::{Liveness, Op, Program, Property, Tags};
 use cyrano_memory::{Model, named};
 
-pub use search::{Counts, Fault};
+pub use revisit::Fault;
+pub use search::Counts;
 
 use consistency::{ByAxioms, Consistency, unknown_base};
 use execution::Form;
 use goals::{All, Asked};
 use graph::Graph;
+use level::Level;
 use pool::Pool;
-use search::{Goal, Halt, Level, Search, Shared};
+use search::{Goal, Halt, Search, Shared};
 use setup::{Start, starts};
 use total::{Kept, Total};
 use views::Views;

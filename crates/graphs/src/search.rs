@@ -5,11 +5,11 @@
 //! was added after the read goes, but for what the write itself depends on (`po | rf`).
 //!
 //! **Argument.** Many graphs lead to the same one by such a revisit, since what goes could have been anything. Only one of them may do it: the one in which all
-//! that goes, and the read itself, was added in the *maximal* way ([`Search::revisited`]): reads from the last write, writes at the last place, the first value of
+//! that goes, and the read itself, was added in the *maximal* way ([`crate::revisit`]): reads from the last write, writes at the last place, the first value of
 //! a choice, and nobody who stays or was there before reads from it. For models in which an execution can always be extended in this way, whose executions have only
 //! executions as prefixes by `po | rf`, and in which `po | rf` has no cycle, every consistent execution is then found, and once. [`crate::Graphs`] takes no others.
 //!
-//! **What is kept.** One graph grows and shrinks as alternatives are taken and taken back ([`Point`]). A revisit works on a part of the graph, copied to be a graph
+//! **What is kept.** One graph grows and shrinks as alternatives are taken and taken back ([`crate::level`]). A revisit works on a part of the graph, copied to be a graph
 //! of its own ([`Level`]), until all that follows from it is done. So what is kept is as many graphs as there are revisits within one another.
 
 use std::ops::ControlFlow;
@@ -18,29 +18,12 @@ use std::sync::{Mutex, PoisonError};
 use cyrano_engine::{Counters, Limits, Stop, Watch};
 
 use crate::consistency::Consistency;
-use crate::graph::{Graph, Kind};
+use crate::graph::Graph;
+use crate::level::{Level, Open, Point};
 use crate::pool::Pool;
-use crate::rows::{EventId, INITIAL, Row};
-use crate::thread::{Next, Status, Writing};
-
-/// A part of the condition for revisits that is left out on purpose, so that tests see it missed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fault {
-    /// A read that goes may have read from anywhere.
-    AnySource,
-    /// A write that goes may have been placed anywhere.
-    AnyPlace,
-    /// A write that goes may have been read from by what stays.
-    AnyReader,
-    /// The read that is revisited may have read from anywhere.
-    AnyRevisited,
-    /// A choice that goes may have been any.
-    AnyChoice,
-    /// Reads are not revisited at all.
-    NoRevisits,
-    /// What was added after the read goes, even if the write depends on it.
-    LoseCauses,
-}
+use crate::revisit::{Fault, revisited};
+use crate::rows::{EventId, Row};
+use crate::thread::{Next, Status};
 
 /// Somebody who looks at executions.
 pub(crate) trait Goal<const W: usize> {
@@ -78,48 +61,6 @@ impl Counts {
         self.depth = self.depth.max(other.depth);
         self.levels = self.levels.max(other.levels);
     }
-}
-
-/// What is open at a point.
-#[derive(Clone, Copy, Debug)]
-enum Open {
-    /// Which value the thread takes; the alternatives are places among those that it may take.
-    Choice(usize),
-    /// Which write the thread reads from.
-    Read(usize),
-    /// Which read sees the next write of the thread; then, after which write it stands.
-    Revisit(usize),
-    Place(usize),
-    /// After which write the write stands that a read is to read from.
-    PlaceFor(usize, EventId),
-}
-
-/// A point at which there was more than one way to go on.
-#[derive(Clone, Copy, Debug)]
-struct Point {
-    open: Open,
-    /// How many events there were, and what the model knew.
-    len: usize,
-    mark: usize,
-    /// Where the alternatives begin that are left.
-    alternatives: usize,
-    /// Which part of the whole search each of them is taken for.
-    weight: f64,
-}
-
-/// A graph, and how to go on with it: a part of a search that needs no other.
-pub(crate) struct Level<'p, M, const W: usize> {
-    graph: Graph<'p, W>,
-    model: M,
-    points: Vec<Point>,
-    /// What is left to do at each point, the next one last.
-    alternatives: Vec<EventId>,
-    /// The read that reads again from a write at the first point, if it does.
-    read_again: Option<EventId>,
-    /// Which part of the whole search the graph as it is now is taken for.
-    weight: f64,
-    /// Whether the graph has ended, and only what is left at the points is to be done.
-    ended: bool,
 }
 
 /// What all parts of a search share.
@@ -165,13 +106,6 @@ pub(crate) enum Halt {
 
 /// Events between two looks at the limits.
 const INTERVAL: u64 = 4096;
-
-impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
-    pub(crate) fn new(graph: Graph<'p, W>, model: M) -> Self {
-        let (points, alternatives) = (Vec::new(), Vec::new());
-        Self { graph, model, points, alternatives, read_again: None, weight: 1.0, ended: false }
-    }
-}
 
 impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M, W> {
     pub(crate) fn new(goal: &'a mut G, level: Level<'p, M, W>, shared: &'a Shared<'a, Level<'p, M, W>>) -> Self {
@@ -265,7 +199,9 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                     model.places(graph, thread, &writing, alternatives);
                     self.point(Open::Place(thread), start);
                     let revisits = self.top().alternatives.len();
-                    self.revisited(thread, &writing);
+                    let fault = self.shared.fault;
+                    let Level { graph, alternatives, .. } = self.top();
+                    revisited(graph, thread, &writing, fault, alternatives);
                     self.point(Open::Revisit(thread), revisits);
                     self.share(start);
                 }
@@ -338,27 +274,12 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
     }
 
-    /// Gives others the oldest alternatives that are left: they are the largest part of what is left to do.
+    /// Gives others the oldest alternatives that are left.
     fn give(&mut self) {
         let Some(pool) = &self.shared.pool else { return };
-        let Some(level) = self.levels.iter_mut().find(|level| !level.points.is_empty()) else { return };
-        let ends = level.points.get(1).map_or(level.alternatives.len(), |next| next.alternatives);
-        let point = level.points.remove(0);
-        let alternatives: Vec<EventId> = level.alternatives.drain(point.alternatives..ends).collect();
-        for later in &mut level.points {
-            later.alternatives -= alternatives.len();
+        if let Some(given) = self.levels.iter_mut().find_map(Level::split) {
+            pool.give(given);
         }
-        let mut given = Level {
-            graph: level.graph.clone(),
-            model: level.model.clone(),
-            points: vec![Point { alternatives: 0, ..point }],
-            alternatives,
-            read_again: level.read_again,
-            weight: 0.0,
-            ended: true,
-        };
-        given.back_to(&point);
-        pool.give(given);
     }
 
     /// Counts an event.
@@ -376,35 +297,6 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
         self.since = 0;
         self.look()
-    }
-
-    /// Finds the reads that are to see a write that comes next: looks at what was added last first, and stops at what was not added in the maximal way.
-    fn revisited(&mut self, thread: usize, writing: &Writing) {
-        let fault = self.shared.fault;
-        let Level { graph, alternatives, .. } = self.top();
-        let causes = graph.causes(thread);
-        if fault == Some(Fault::NoRevisits) || !graph.is_read(writing.loc, causes) {
-            return;
-        }
-        let mut there = graph.alive;
-        for id in graph.order.iter().rev().copied() {
-            if causes.contains(id) {
-                continue;
-            }
-            let event = graph.event(id);
-            let maximal = is_maximal(graph, id, &there, fault);
-            if matches!(event.kind, Kind::Read(_)) && event.loc == Some(writing.loc) {
-                let source =
-                    if fault == Some(Fault::AnySource) { is_maximal(graph, id, &there, None) } else { maximal };
-                if source || fault == Some(Fault::AnyRevisited) {
-                    alternatives.push(id);
-                }
-            }
-            if !maximal {
-                return;
-            }
-            there.remove(id);
-        }
     }
 
     /// Lets a read that is there see the next write of a thread.
@@ -480,95 +372,5 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
         self.done += weight;
         self.show()
-    }
-}
-
-impl<M: Consistency<W>, const W: usize> Level<'_, M, W> {
-    /// Takes back what was added after a point.
-    fn back_to(&mut self, point: &Point) {
-        self.graph.truncate(point.len);
-        self.model.restore(point.mark);
-        if let Open::PlaceFor(_, read) = point.open
-            && self.read_again.take().is_some()
-        {
-            self.graph.unread(read);
-        }
-    }
-
-    /// The places of a write that a read may read from then: it has seen nothing after them.
-    fn places_for(&mut self, read: EventId, thread: usize, writing: &Writing) {
-        let Self { graph, model, alternatives, .. } = self;
-        let reader = usize::from(graph.event(read).thread);
-        model.sources(graph, reader, writing.loc, alternatives);
-        let seen = alternatives.len();
-        model.places(graph, thread, writing, alternatives);
-        let places = alternatives.split_off(seen);
-        alternatives.retain(|source| places.contains(source));
-    }
-
-    /// Takes an alternative; says whose events were added, and whether the model allows them.
-    fn go(&mut self, open: Open, alternative: EventId) -> ([usize; 2], bool) {
-        let Self { graph, model, .. } = self;
-        match open {
-            Open::Choice(thread) => {
-                let value = graph.runners[thread].values(&graph.code[thread])[usize::from(alternative)];
-                let id = graph.choose(thread, value, alternative == 0);
-                model.added(graph, id);
-                ([thread; 2], true)
-            }
-            Open::Read(thread) => {
-                let Next::Read(loc) = graph.runners[thread].frame().next else {
-                    unreachable!("a thread that is to read")
-                };
-                let id = graph.read(thread, loc, alternative);
-                model.added(graph, id);
-                ([thread; 2], model.allows(graph, id))
-            }
-            Open::Place(thread) => {
-                let id = self.write(thread, alternative);
-                ([thread; 2], self.model.allows(&self.graph, id))
-            }
-            Open::PlaceFor(thread, read) => {
-                let id = self.write(thread, alternative);
-                let Self { graph, model, read_again, .. } = self;
-                graph.read_again(read, id);
-                *read_again = Some(read);
-                model.added(graph, read);
-                ([thread, usize::from(graph.event(read).thread)], model.allows(graph, read))
-            }
-            Open::Revisit(_) => unreachable!("revisits are graphs of their own"),
-        }
-    }
-
-    fn write(&mut self, thread: usize, after: EventId) -> EventId {
-        let Self { graph, model, .. } = self;
-        let Next::Write(writing) = graph.runners[thread].frame().next else {
-            unreachable!("a thread that is to write")
-        };
-        let id = graph.write(thread, &writing, after);
-        model.added(graph, id);
-        id
-    }
-}
-
-/// Whether an event was added as the last one of those that are there: of what was there before it, and what a write depends on.
-fn is_maximal<const W: usize>(graph: &Graph<'_, W>, id: EventId, there: &Row<W>, fault: Option<Fault>) -> bool {
-    let event = graph.event(id);
-    let last = || {
-        let mut last = event.loc.map_or(INITIAL, |loc| graph.last(loc));
-        while last != INITIAL && !there.contains(last) {
-            last = graph.event(last).previous;
-        }
-        last
-    };
-    match (event.kind, event.loc) {
-        (Kind::Fence(_), _) => true,
-        (Kind::Choice { first }, _) => first || fault == Some(Fault::AnyChoice),
-        (Kind::Read(from), _) => fault == Some(Fault::AnySource) || last() == from,
-        (Kind::Write(_), Some(loc)) => {
-            (fault == Some(Fault::AnyReader) || !graph.readers(id, loc).meets(there))
-                && (fault == Some(Fault::AnyPlace) || last() == id)
-        }
-        (Kind::Write(_), None) => unreachable!("a write is somewhere"),
     }
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use cyrano_engine::Access;
 use cyrano_ir::{Instr, Op, Program, ThreadId};
 
-use crate::thread::{Code, Next, Runner, Status};
+use crate::code::Code;
+use crate::thread::{Next, Runner, Status};
 
 /// A program at a start, and how it came there.
 #[derive(Clone, Debug)]

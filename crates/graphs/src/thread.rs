@@ -10,10 +10,9 @@
 //! reads synchronised with, nothing is added). So whatever is observed of executions that end is observed without idle iterations. What only an idle iteration shows,
 //! a race, is there in the execution in which the thread spins as well. A read of a spinning thread can be revisited like any other, and the thread goes on then.
 
-use cyrano_ir::{
-    Access, AccessKind, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, Program, Tags, ThreadId,
-};
+use cyrano_ir::{Access, AccessKind, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, Tags};
 
+use crate::code::Code;
 use crate::rows::EventId;
 
 /// Why a thread does not go on.
@@ -75,61 +74,6 @@ struct Section {
 
 /// No thread runs longer.
 const INSTRUCTION_LIMIT: u32 = 100_000;
-
-/// What is known of a thread before it runs.
-#[derive(Clone, Debug)]
-pub(crate) struct Code<'p> {
-    pub(crate) program: &'p Program,
-    pub(crate) thread: ThreadId,
-    /// For each instruction that jumps back, where it is counted how often; behind the registers.
-    counters: Vec<Option<usize>>,
-    /// For each beginning of a section, whether it may write.
-    updates: Vec<bool>,
-    /// The instructions that are jumped back to.
-    heads: Vec<bool>,
-    registers: usize,
-    /// Where the registers are kept as they were when a loop began; behind the counters.
-    kept: usize,
-    stride: usize,
-    iterations: i128,
-}
-
-impl<'p> Code<'p> {
-    /// A thread that may go around loops so often.
-    pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize, idle: bool) -> Self {
-        let code = &program.thread(thread).code;
-        let registers = program.thread(thread).registers.len();
-        let mut stride = registers;
-        let mut counters = vec![None; code.len()];
-        let mut heads = vec![false; code.len()];
-        for (at, instr) in code.iter().enumerate() {
-            let targets = match &instr.op {
-                Op::Branch { then_to, else_to, .. } => [*then_to, *else_to],
-                Op::Jump(to) => [*to; 2],
-                _ => continue,
-            };
-            for back in targets.into_iter().filter(|to| to.index() <= at) {
-                heads[back.index()] = idle;
-                if counters[at].is_none() {
-                    counters[at] = Some(stride);
-                    stride += 1;
-                }
-            }
-        }
-        let kept = stride;
-        stride += if heads.contains(&true) { registers } else { 0 };
-        let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
-        let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
-        let updates = |at: usize| begins(at) && program.thread(thread).section_has(InstrId::new(at), stores);
-        let updates = (0..code.len()).map(updates).collect();
-        let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, heads, registers, kept, stride, iterations }
-    }
-
-    pub(crate) fn op(&self, at: InstrId) -> &'p Op {
-        &self.program.instr(self.thread, at).op
-    }
-}
 
 /// Where a thread stands: in front of an event, or at its end.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,58 @@
+//! What is known of a thread before it runs: its loops and sections, and where things are kept.
+
+use cyrano_ir::{AccessKind, InstrId, Op, Program, ThreadId};
+
+/// What is known of a thread before it runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Code<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) thread: ThreadId,
+    /// For each instruction that jumps back, where it is counted how often; behind the registers.
+    pub(crate) counters: Vec<Option<usize>>,
+    /// For each beginning of a section, whether it may write.
+    pub(crate) updates: Vec<bool>,
+    /// The instructions that are jumped back to.
+    pub(crate) heads: Vec<bool>,
+    pub(crate) registers: usize,
+    /// Where the registers are kept as they were when a loop began; behind the counters.
+    pub(crate) kept: usize,
+    pub(crate) stride: usize,
+    pub(crate) iterations: i128,
+}
+
+impl<'p> Code<'p> {
+    /// A thread that may go around loops so often.
+    pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize, idle: bool) -> Self {
+        let code = &program.thread(thread).code;
+        let registers = program.thread(thread).registers.len();
+        let mut stride = registers;
+        let mut counters = vec![None; code.len()];
+        let mut heads = vec![false; code.len()];
+        for (at, instr) in code.iter().enumerate() {
+            let targets = match &instr.op {
+                Op::Branch { then_to, else_to, .. } => [*then_to, *else_to],
+                Op::Jump(to) => [*to; 2],
+                _ => continue,
+            };
+            for back in targets.into_iter().filter(|to| to.index() <= at) {
+                heads[back.index()] = idle;
+                if counters[at].is_none() {
+                    counters[at] = Some(stride);
+                    stride += 1;
+                }
+            }
+        }
+        let kept = stride;
+        stride += if heads.contains(&true) { registers } else { 0 };
+        let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
+        let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
+        let updates = |at: usize| begins(at) && program.thread(thread).section_has(InstrId::new(at), stores);
+        let updates = (0..code.len()).map(updates).collect();
+        let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
+        Self { program, thread, counters, updates, heads, registers, kept, stride, iterations }
+    }
+
+    pub(crate) fn op(&self, at: InstrId) -> &'p Op {
+        &self.program.instr(self.thread, at).op
+    }
+}
