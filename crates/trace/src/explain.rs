@@ -225,22 +225,20 @@ impl Told<'_> {
     }
 
     fn deadlock(&self, blocked: Vec<(ThreadId, InstrId)>) -> Explanation {
+        let spins = matches!(self.parts.property, Property::Live(_));
         let waits = blocked.iter().map(|(thread, instr)| {
             let (name, line) = self.place(*thread, *instr);
-            match self.parts.program.instr(*thread, *instr).op {
-                Op::AtomicBegin => format!("{name} waits at line {line}"),
-                _ => {
+            match spins {
+                true => {
                     format!("{name} spins in the loop at line {line}, and has read the latest stores in its last round")
                 }
+                false => format!("{name} waits at line {line}"),
             }
         });
         let waits: Vec<String> = waits.collect();
-        let spins = |(thread, instr): &(ThreadId, InstrId)| {
-            !matches!(self.parts.program.instr(*thread, *instr).op, Op::AtomicBegin)
-        };
-        let what = if blocked.iter().any(spins) { "For ever" } else { "Deadlock" };
+        let what = if spins { "For ever" } else { "Deadlock" };
         let sentence = format!("{what}: no thread can go on; {}.", join(&waits));
-        let blocked: Vec<_> = blocked.into_iter().filter(|at| !spins(at)).collect();
+        let blocked = if spins { Vec::new() } else { blocked };
         Explanation { waits: crate::waits::waits(self.parts, &blocked), ..self.plain("deadlock", sentence) }
     }
 
