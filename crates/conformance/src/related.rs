@@ -16,6 +16,8 @@ use proptest::prelude::*;
 
 use words::Words;
 
+use crate::generate::Value;
+
 /// A statement. Registers are `r0` to `r2`; a number picks tags or a fence among those that fit.
 #[derive(Clone, Debug)]
 pub enum Step {
@@ -75,19 +77,6 @@ pub enum Depends {
     Control(bool),
     /// The same with a fence in between.
     Fenced(bool, u8),
-}
-
-/// A value.
-#[derive(Clone, Copy, Debug)]
-pub enum Value {
-    /// A constant.
-    Const(i128),
-    /// A register.
-    Reg(u8),
-    /// A register plus one.
-    Next(u8),
-    /// Always the same, and yet it depends on a register.
-    Same(u8, i128),
 }
 
 /// What a read-modify-write does.

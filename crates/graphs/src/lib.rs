@@ -7,7 +7,8 @@
 //! - Every consistent execution is found, and found once; `tests/` compares with all executions of the reference.
 //! - What is not represented exactly is refused ([`Engine::supports`]): dependencies, exclusive pairs, models that perform a store before a load that it
 //!   depends on.
-//! - A loop that is cut off makes the verdict `bounded`. Deadlocks are not looked for, so that a program that may wait is `bounded` at best.
+//! - A loop that is cut off makes the verdict `bounded`; one that only spins is not cut off ([`thread`]). Deadlocks are looked for under models with one order of all
+//!   accesses; under others a program that may wait is `bounded` at best.
 //!
 //! This crate knows no other engine and does no IO.
 

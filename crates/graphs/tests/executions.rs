@@ -205,6 +205,23 @@ fn sums_have_as_many_executions_as_others_say() {
     assert_eq!(count(&program, "cat:sc"), (218_243, 0));
 }
 
+/// Graphs that need more than one word, and more than four, have as many executions as without what makes them long.
+#[test]
+fn long_threads_change_nothing() {
+    let source = |stores: usize| {
+        let long = "z := 1; ".repeat(stores);
+        format!(
+            "threads {{ shared x, y, z; thread p {{ local a; {long} x := 1; a := y; {long} }}
+             thread q {{ local a, b; y := 1; a := x; x := 2; b := fetch_add(y, 1); }} }}"
+        )
+    };
+    let programs = [0, 33, 150].map(|stores| cyrano_rml::compile(&source(stores), "long", &[]).expect("a program"));
+    for name in MODELS {
+        let counts = programs.each_ref().map(|program| count(program, name));
+        assert!(counts[0].0 > 5 && counts == [counts[0]; 3], "{name}: {counts:?}");
+    }
+}
+
 /// Several that search together find the same executions as one alone, each once.
 #[test]
 fn executions_are_shared_among_several() {
