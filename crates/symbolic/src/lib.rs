@@ -160,6 +160,9 @@ impl Engine for Symbolic {
             Some(Property::Transactions(TxCriterion::InOrder(_))) => Some(Subject::Histories),
             Some(Property::Transactions(_)) if !program.has_calls() => Some(Subject::Histories),
             Some(Property::Progress(_)) => Some(Subject::Progress),
+            Some(Property::Live(Liveness::Termination)) if model.cat().is_some() => {
+                program.threads.iter().any(execute::laps::has_marks).then_some(Subject::EndlessRuns)
+            }
             Some(Property::Live(Liveness::Termination | Liveness::Passes(_))) => {
                 let in_order = model.cat().is_none() && !model.reordering().serial && !model.reordering().own_order;
                 (!in_order || !self.idle_iterations).then_some(Subject::EndlessRuns)
