@@ -6,7 +6,7 @@
 //!   shares what is computed twice), once without clauses until `range`s settle and once for real; iterations that change nothing are `idle`;
 //! - `order` (with `fence` for axiom 2) turns axioms 1, 2, 3, 5 and 6 of `cyrano_memory` into a `graph` that has to be acyclic, `values` turns axioms 4 and 7 into
 //!   clauses and edges, `encode` adds the question; `symmetry` orders threads that do the same (`swap` says which are, `rename` compares their text);
-//! - under models about relations `relational` does that instead: events, bounds and literals of a cat model's expressions, axioms;
+//! - under models about relations `relational` does that instead: events, bounds and literals of a cat model's expressions, axioms; `laps` says where threads may spin;
 //! - `solver` looks for models, with the theory `acyclic` or the clauses of `cubic`; `ask` raises the bounds of loops while some execution
 //!   exceeds them; `decode` turns a model into an execution by running the program again; `histories` judges what threads call and hear;
 //! - a `session` asks about one program with different fences, which are `optional` in its formula.

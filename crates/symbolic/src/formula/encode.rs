@@ -106,7 +106,11 @@ impl<'a> Problem<'a> {
         let ends = model.cat().is_some() && matches!(question, Question::Holds(Property::Live(_)));
         // There it is asked of every thread whether it spins, and after which rounds.
         let idles = engine.idle_iterations && may_idle(model) && !ends;
-        let rounds = if ends { program.threads.iter().zip(&loops).map(|(code, own)| heads(code, own)).collect() } else { Vec::new() };
+        let rounds = if ends {
+            program.threads.iter().zip(&loops).map(|(code, own)| heads(code, own)).collect()
+        } else {
+            Vec::new()
+        };
         let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
             let code = program.thread(thread);
             if idles { Idle::new(&words, thread, code, loops, live) } else { Idle::default() }
