@@ -6,6 +6,7 @@
 //!
 //! Blocks that wait and threads that run for ever are in `looping`, where movers are compared as well.
 
+mod certified;
 mod looping;
 mod looping_oracle;
 mod oracle;
@@ -200,6 +201,7 @@ fn agree(source: &str, right: bool, model: &str) -> ByMovers {
         Explore { movers: false, ..Explore::default() },
         Explore { movers: false, thread_symmetry: false, dead_registers: false, ..Explore::default() },
     ];
+    certified::agrees(&parsed, right, &model);
     let mut by_movers = ByMovers::None;
     for explore in variants {
         let query = Query::new(&parsed, &model, Question::Holds(&property)).expect("a question");

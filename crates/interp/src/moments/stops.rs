@@ -1,7 +1,8 @@
 //! Where a thread stands between its instructions: the positions that moments are made of (`cyrano_engine::moments`).
 //!
 //! A thread is run again with the values that its reads returned, and stops are noted outside of atomic sections. The run ends where it needs a value
-//! or a choice that is not there, and where it comes back to a stop with the same registers and no access in between.
+//! or a choice that is not there, and where it comes back to a stop with the same registers and no access in between: whatever it passes from there on it has passed
+//! already, with fewer fences behind the accesses that may be outstanding, so that every moment at the later stop is one at the earlier.
 
 use cyrano_ir::{AccessKind, FenceSet, InstrId};
 use cyrano_memory::Model;
@@ -99,6 +100,6 @@ impl Stop {
     }
 
     fn is_as_far_as(&self, other: &Self) -> bool {
-        (self.events, self.fences, self.choices) == (other.events, other.fences, other.choices)
+        (self.events, self.choices) == (other.events, other.choices)
     }
 }
