@@ -23,7 +23,13 @@ pub(crate) fn initial(program: &Program, code: &Code<'_>) -> Serial {
 }
 
 /// The serial run after a step.
-pub(crate) fn after(code: &Code<'_>, steps: &Steps<'_>, before: &Serial, step: &Step, seen: &mut Seen) -> Result<Serial, Wrong> {
+pub(crate) fn after(
+    code: &Code<'_>,
+    steps: &Steps<'_>,
+    before: &Serial,
+    step: &Step,
+    seen: &mut Seen,
+) -> Result<Serial, Wrong> {
     let (mut serial, thread) = (before.clone(), step.thread);
     for happened in &step.units {
         match happened {
@@ -67,7 +73,9 @@ fn commit(code: &Code<'_>, serial: &mut Serial, thread: ThreadId) -> Result<(), 
     for way in &serial.ways {
         for (next, used) in code.run(way, thread, &serial.chosen[thread.index()]).map_err(Wrong::Unknown)? {
             if made.is_some_and(|made| made != used) {
-                return Err(Wrong::Unknown("serial runs make different numbers of choices, which a state cannot say".into()));
+                return Err(Wrong::Unknown(
+                    "serial runs make different numbers of choices, which a state cannot say".into(),
+                ));
             }
             made = Some(used);
             if !ways.contains(&next) {

@@ -132,10 +132,7 @@ impl Certificate {
 /// Whether states can show a property at all; `Err` says why not.
 pub fn provable(program: &Program, property: &Property) -> Result<(), String> {
     let why = match property {
-        Property::Assertions
-        | Property::Observations(_)
-        | Property::Invariant(_)
-        | Property::Races => return Ok(()),
+        Property::Assertions | Property::Observations(_) | Property::Invariant(_) | Property::Races => return Ok(()),
         Property::CommitAtomicity if hands_on_more(program) => {
             "other checks of this file name registers of final states, so that units hand these on, and a certificate has one check"
         }

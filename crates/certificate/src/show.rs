@@ -91,7 +91,12 @@ impl<'c> Show<'c> {
         let alone = |thread: &ThreadId| program.families.iter().all(|family| family.thread != *thread);
         let fixed = program.thread_ids().filter(alone).zip(&view.fixed).map(|(thread, lane)| self.thread(thread, lane));
         let members = view.members.iter().map(|(family, lane)| self.thread(of(*family), lane));
-        Shown { memory: memory.collect(), threads: fixed.chain(members).collect(), monitor: String::new(), serial: Vec::new() }
+        Shown {
+            memory: memory.collect(),
+            threads: fixed.chain(members).collect(),
+            monitor: String::new(),
+            serial: Vec::new(),
+        }
     }
 
     fn thread(self, thread: ThreadId, lane: &Lane) -> ShownThread {

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use cyrano_engine::configuration::{Copied, HandedOn, Value, Way};
 use cyrano_interp::steps::handed_on;
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{Access, Blocks, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, Registers, Thread, ThreadId};
+use cyrano_ir::{
+    Access, Blocks, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, Registers, Thread, ThreadId,
+};
 
 /// A unit may come to so many states.
 const MOST: usize = 1 << 18;

@@ -145,7 +145,10 @@ impl<'c> Parts<'c> {
     pub fn initial(&mut self, seen: &mut Seen) -> Result<(Vec<usize>, Vec<usize>), Box<Refused>> {
         let (mut globals, mut members) = (Vec::new(), Vec::new());
         for step in self.steps.initial().map_err(|why| self.beyond(None, why))? {
-            let to = self.judge.take((&[], None), (&self.steps, &step), seen).map_err(|wrong| self.wrong(None, &step, &wrong))?;
+            let to = self
+                .judge
+                .take((&[], None), (&self.steps, &step), seen)
+                .map_err(|wrong| self.wrong(None, &step, &wrong))?;
             let Some(mut to) = to else { continue };
             self.certificate.forget(&mut to);
             globals.push(self.global_of(&to.at));

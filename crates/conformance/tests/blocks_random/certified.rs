@@ -1,12 +1,14 @@
 //! Certificates of commit-atomicity, compared with the same machine: single steps, with the serial run beside them, come to a state that is wrong exactly if the program is; and
 //! what the explorer writes for a right program is accepted, is all that single steps reach, and is refused without a state or with another serial run.
 
-use cyrano_certificate::{Certificate, Found, Origin, check, parse, parse_state, print, print_state, provable, saturate};
+use cyrano_certificate::{
+    Certificate, Found, Origin, check, parse, parse_state, print, print_state, provable, saturate,
+};
 use cyrano_conformance::certified::certificate;
 use cyrano_conformance::limits;
 use cyrano_engine::Stop;
 use cyrano_ir::dataflow::exit_registers;
-use cyrano_ir::{FinalVar, Observed, Program, Property};
+use cyrano_ir::{FinalVar, Observable, Program, Property};
 use cyrano_memory::Model;
 
 /// Programs with more states are left out.
@@ -19,7 +21,7 @@ fn observing(program: &Program) -> Program {
         for register in exit_registers(program, thread) {
             let var = FinalVar::Reg(thread, register);
             if observed.iter().all(|other| other.var != var) {
-                observed.push(Observed { name: format!("o{}", observed.len()), var });
+                observed.push(Observable { name: format!("o{}", observed.len()), var });
             }
         }
     }

@@ -447,7 +447,8 @@ impl<'m> Stepper<'m> {
         after.dedup();
         shadow.members = after;
         let program = self.m.program;
-        let ends_block = |owed: &Vec<i128>| matches!(program.threads[thread].code[owed[0] as usize].op, Op::BlockEnd(_));
+        let ends_block =
+            |owed: &Vec<i128>| matches!(program.threads[thread].code[owed[0] as usize].op, Op::BlockEnd(_));
         let last = |member: &Member| member.threads[thread].owed.last().is_some_and(ends_block);
         self.notes.committed |= shadow.members.iter().any(last);
         if shadow.members.is_empty() {

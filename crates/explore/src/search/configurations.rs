@@ -85,10 +85,7 @@ impl Explore {
         let property = query.property();
         let config = Self { certifies: true, dead_registers: self.dead_registers, fault: self.fault, ..PLAIN.clone() };
         let machine = Machine::new(query.program(), query.model(), &config, property, limits.deferred, None);
-        if machine.values.is_some()
-            || machine.spec.is_some()
-            || machine.own_order.is_some()
-        {
+        if machine.values.is_some() || machine.spec.is_some() || machine.own_order.is_some() {
             return Err(Unwritten::NoMonitor(property.map_or("outcomes", Property::criterion)));
         }
         let limits = Limits { workers: 1, ..limits.clone() };

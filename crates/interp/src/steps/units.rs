@@ -73,7 +73,13 @@ impl Steps<'_> {
     }
 
     /// An access is issued, by itself or in a section.
-    pub(super) fn issued(&self, step: &mut Step, thread: ThreadId, pc: InstrId, in_section: bool) -> Result<(), Beyond> {
+    pub(super) fn issued(
+        &self,
+        step: &mut Step,
+        thread: ThreadId,
+        pc: InstrId,
+        in_section: bool,
+    ) -> Result<(), Beyond> {
         step.lane(thread).latest_done = false;
         if in_section { Ok(()) } else { self.ends_outside(step, thread, pc) }
     }
