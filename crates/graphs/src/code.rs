@@ -2,6 +2,19 @@
 
 use cyrano_ir::{AccessKind, InstrId, Op, Program, ThreadId};
 
+use crate::fits::is_unit;
+
+/// How threads are run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// How often each may go around a loop.
+    pub(crate) iterations: usize,
+    /// Whether iterations that change nothing are left out.
+    pub(crate) idle: bool,
+    /// Whether there is one order of all accesses, so that a section may have any.
+    pub(crate) ordered: bool,
+}
+
 /// What is known of a thread before it runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Code<'p> {
@@ -9,8 +22,10 @@ pub(crate) struct Code<'p> {
     pub(crate) thread: ThreadId,
     /// For each instruction that jumps back, where it is counted how often; behind the registers.
     pub(crate) counters: Vec<Option<usize>>,
-    /// For each beginning of a section, whether it may write.
+    /// For each beginning of a section, whether it is a read-modify-write.
     pub(crate) updates: Vec<bool>,
+    /// For each beginning of a section, whether it is no read-modify-write, and yet held together.
+    pub(crate) units: Vec<bool>,
     /// The instructions that are jumped back to.
     pub(crate) heads: Vec<bool>,
     pub(crate) registers: usize,
@@ -21,8 +36,9 @@ pub(crate) struct Code<'p> {
 }
 
 impl<'p> Code<'p> {
-    /// A thread that may go around loops so often.
-    pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize, idle: bool) -> Self {
+    /// A thread of a program.
+    pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules) -> Self {
+        let Rules { iterations, idle, ordered } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -46,10 +62,13 @@ impl<'p> Code<'p> {
         stride += if heads.contains(&true) { registers } else { 0 };
         let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
         let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
-        let updates = |at: usize| begins(at) && program.thread(thread).section_has(InstrId::new(at), stores);
+        let is_unit = |at: usize| ordered && begins(at) && is_unit(program.thread(thread), InstrId::new(at));
+        let units: Vec<bool> = (0..code.len()).map(is_unit).collect();
+        let updates =
+            |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, heads, registers, kept, stride, iterations }
+        Self { program, thread, counters, updates, units, heads, registers, kept, stride, iterations }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use cyrano_ir::{Fence, LocId, Program, Tags};
 
-use crate::code::Code;
+use crate::code::{Code, Rules};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::setup::Start;
 use crate::thread::{Next, Runner, Writing};
@@ -80,10 +80,10 @@ pub(crate) struct Graph<'p, const W: usize> {
 
 impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
-    pub(crate) fn new(start: &'p Start<'p>, iterations: usize, idle: bool) -> Self {
+    pub(crate) fn new(start: &'p Start<'p>, rules: Rules) -> Self {
         let program = &*start.program;
         let code: Arc<[Code<'p>]> =
-            program.thread_ids().map(|thread| Code::new(program, thread, iterations, idle)).collect();
+            program.thread_ids().map(|thread| Code::new(program, thread, rules)).collect();
         let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
         Self {
@@ -102,6 +102,11 @@ impl<'p, const W: usize> Graph<'p, W> {
 
     pub(crate) fn program(&self) -> &'p Program {
         &self.start.program
+    }
+
+    /// Whether some section is held together, and is no read-modify-write.
+    pub(crate) fn has_units(&self) -> bool {
+        self.code.iter().any(|code| code.units.contains(&true))
     }
 
     #[inline]

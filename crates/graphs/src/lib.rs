@@ -15,6 +15,8 @@
 mod code;
 mod consistency;
 mod execution;
+mod fits;
+mod freed;
 mod goals;
 mod graph;
 mod level;
@@ -26,22 +28,25 @@ mod search;
 mod setup;
 mod thread;
 mod total;
+mod units;
 mod views;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use cyrano_engine::{
-    Answer, Cause, Engine, Execution, Inexact, Limits, Query, Refusal, Stats, Stop, Subject, Verdict, Watch, one_order,
+    Answer, Cause, Engine, Execution, Inexact, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Watch,
 };
-use cyrano_ir::{Liveness, Op, Program, Property, Tags};
+use cyrano_ir::{Liveness, Op, Program, Property};
 use cyrano_memory::{Model, named};
 
 pub use revisit::Fault;
 pub use search::Counts;
 
+use code::Rules;
 use consistency::{ByAxioms, Consistency, unknown_base};
 use execution::Form;
+use fits::unfit;
 use goals::{All, Asked};
 use graph::Graph;
 use level::Level;
@@ -81,6 +86,8 @@ struct Run<'a> {
     model: &'a Model,
     limits: &'a Limits,
     watch: &'a dyn Watch,
+    /// How much of program order is kept, if the model that was asked about has one order of all accesses.
+    ordered: Option<Kept>,
 }
 
 impl Run<'_> {
@@ -120,11 +127,11 @@ impl Run<'_> {
     ) -> Result<(), Halt> {
         let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
         match self.model.name.as_str() {
-            _ if self.graphs.by_axioms => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
+            _ if self.graphs.by_axioms && self.ordered.is_none() => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
             "ra" => self.by(start, goal, Views::<W>::release_acquire(&start.program), counts),
             "rc11" => self.by(start, goal, Views::<W>::c11(&start.program), counts),
             name => match kept(name) {
-                Some(kept) => self.by(start, goal, Total::<W>::new(kept), counts),
+                Some(kept) => self.by(start, goal, Total::<W>::new(kept, &start.program), counts),
                 None => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
             },
         }
@@ -137,7 +144,9 @@ impl Run<'_> {
         model: M,
         counts: &mut Counts,
     ) -> Result<(), Halt> {
-        let level = Level::new(Graph::<W>::new(start, self.limits.iterations, self.graphs.idle_iterations), model);
+        let (iterations, idle) = (self.limits.iterations, self.graphs.idle_iterations);
+        let rules = Rules { iterations, idle, ordered: self.ordered.is_some() };
+        let level = Level::new(Graph::<W>::new(start, rules), model);
         let mut shared = Shared {
             limits: self.limits,
             watch: self.watch,
@@ -211,6 +220,11 @@ fn kept(model: &str) -> Option<Kept> {
     }
 }
 
+/// The same, of a model with one order of all accesses.
+fn ordered(model: &Model) -> Option<Kept> {
+    kept(&model.name).filter(|_| model.cat().is_none())
+}
+
 impl Graphs {
     /// Answers, and tells what was counted.
     pub fn count(&self, query: &Query<'_>, limits: &Limits, watch: &dyn Watch) -> (Answer, Counts) {
@@ -220,11 +234,11 @@ impl Graphs {
             Err(why) => return (Answer::new(Verdict::Unknown, Some(Cause::Refused(why))), Counts::default()),
         };
         // What is shown under a model that reorders pairs is one order of all accesses.
-        let name = &query.model().name;
-        let form = kept(name).filter(|_| query.model().cat().is_none()).map_or(Form::Related, Form::Ordered);
+        let ordered = ordered(query.model());
+        let form = ordered.map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
         let starts = starts(query.program(), limits.iterations).unwrap_or_default();
-        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch };
+        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch, ordered };
         let (goal, ended, counts) = run.run(|| Asked::new(query, has_flags, form));
         let mut answer = goal.answer(ended, limits.iterations);
         let seconds = started.elapsed().as_secs_f64();
@@ -238,7 +252,7 @@ impl Graphs {
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
         let starts = starts(query.program(), limits.iterations)?;
-        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch: &() };
+        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch: &(), ordered: ordered(query.model()) };
         let (goal, ended, _) = run.run(All::default);
         Some(ended.map(|()| goal.0))
     }
@@ -265,7 +279,10 @@ impl Graphs {
             return no_graphs();
         };
         let unknown = model.cat().and_then(|cat| unknown_base(cat.plan()));
-        match unknown.or_else(|| unfit(query.program())) {
+        // Of an execution with freed memory one order may be wrong and another one not.
+        let observes = matches!(query.question(), Question::Outcomes | Question::Holds(Property::Final { .. }));
+        let freed = (observes && query.program().has_headers()).then_some("freed memory");
+        match unknown.or(freed).or_else(|| unfit(query.program(), !related)) {
             Some(what) => one_order(what),
             None => Ok(model),
         }
@@ -299,17 +316,4 @@ fn is_known(model: &Model) -> bool {
 /// Whether a thread need not end, but pass a mark again and again.
 fn has_marks(program: &Program) -> bool {
     program.threads.iter().any(|thread| thread.code.iter().any(|instr| matches!(instr.op, Op::Progress(_))))
-}
-
-/// What a program has that graphs do not.
-fn unfit(program: &Program) -> Option<&'static str> {
-    let accesses =
-        || program.threads.iter().flat_map(|thread| thread.code.iter().filter_map(|instr| instr.op.access()));
-    if accesses().any(|access| access.tags.contains(Tags::EXCLUSIVE)) {
-        return Some("exclusive pairs");
-    }
-    if starts(program, 0).is_none() {
-        return Some("a setup thread that may not come to its end");
-    }
-    one_order(program)
 }
