@@ -13,6 +13,8 @@ pub(crate) struct Rules {
     pub(crate) idle: bool,
     /// Whether there is one order of all accesses, so that a section may have any.
     pub(crate) ordered: bool,
+    /// Whether equal threads begin in their order ([`crate::symmetry`]).
+    pub(crate) sorted: bool,
 }
 
 /// What is known of a thread before it runs.
@@ -29,6 +31,8 @@ pub(crate) struct Code<'p> {
     /// The instructions that are jumped back to.
     pub(crate) heads: Vec<bool>,
     pub(crate) registers: usize,
+    /// An equal thread that begins before it.
+    pub(crate) after: Option<usize>,
     /// Where the registers are kept as they were when a loop began; behind the counters.
     pub(crate) kept: usize,
     pub(crate) stride: usize,
@@ -38,7 +42,7 @@ pub(crate) struct Code<'p> {
 impl<'p> Code<'p> {
     /// A thread of a program.
     pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules) -> Self {
-        let Rules { iterations, idle, ordered } = rules;
+        let Rules { iterations, idle, ordered, sorted: _ } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -68,7 +72,7 @@ impl<'p> Code<'p> {
             |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, units, heads, registers, kept, stride, iterations }
+        Self { program, thread, counters, updates, units, heads, registers, after: None, kept, stride, iterations }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {

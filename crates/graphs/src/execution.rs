@@ -106,18 +106,17 @@ pub(crate) enum Form {
 
 /// The execution as data: what the setup thread did, and what counts of a graph.
 pub(crate) fn execution<const W: usize>(graph: &Graph<'_, W>, form: Form) -> Execution {
-    finished(graph, match form {
-        Form::Related => with_relations(graph),
-        Form::Ordered(kept) => in_order(graph, kept, None),
-    })
+    finished(
+        graph,
+        match form {
+            Form::Related => with_relations(graph),
+            Form::Ordered(kept) => in_order(graph, kept, None),
+        },
+    )
 }
 
 /// With an access between two writes, in the order of all accesses.
-pub(crate) fn execution_between<const W: usize>(
-    graph: &Graph<'_, W>,
-    kept: Kept,
-    between: [EventId; 3],
-) -> Execution {
+pub(crate) fn execution_between<const W: usize>(graph: &Graph<'_, W>, kept: Kept, between: [EventId; 3]) -> Execution {
     finished(graph, in_order(graph, kept, Some(between)))
 }
 
@@ -171,11 +170,7 @@ fn with_relations<const W: usize>(graph: &Graph<'_, W>) -> Execution {
 
 /// The accesses in an order that the model's relation is part of, and in which these stand so, if they may. What is held together stands side by side: of a
 /// read-modify-write, what is before its write and not before its read is not after its read, since nothing is between the two at their location.
-fn in_order<const W: usize>(
-    graph: &Graph<'_, W>,
-    kept: Kept,
-    between: Option<[EventId; 3]>,
-) -> Execution {
+fn in_order<const W: usize>(graph: &Graph<'_, W>, kept: Kept, between: Option<[EventId; 3]>) -> Execution {
     let Some(order) = Order::new(graph, kept) else { unreachable!("a graph that is whole") };
     let mut waiting = Vec::new();
     for thread in 0..graph.runners.len() {

@@ -11,9 +11,7 @@ use crate::setup::starts;
 
 /// What a program has that graphs do not, under a model with one order of all accesses or under one about relations.
 pub(crate) fn unfit(program: &Program, ordered: bool) -> Option<&'static str> {
-    let sections = || {
-        program.threads.iter().flat_map(|thread| begins_of(thread).map(move |begin| (thread, begin)))
-    };
+    let sections = || program.threads.iter().flat_map(|thread| begins_of(thread).map(move |begin| (thread, begin)));
     if program.accesses().any(|access| access.tags.contains(Tags::EXCLUSIVE)) {
         return Some("exclusive pairs");
     }
@@ -52,9 +50,7 @@ fn may_only_load(thread: &Thread, begin: InstrId) -> bool {
 
 /// Whether a section may wait, or be cut off, after it has written; or jumps back.
 fn stops_late(thread: &Thread, begin: InstrId) -> bool {
-    any_path(thread, begin, |op, seen| {
-        seen.back || seen.writes && matches!(op, Op::Assume(_) | Op::Limit { .. })
-    })
+    any_path(thread, begin, |op, seen| seen.back || seen.writes && matches!(op, Op::Assume(_) | Op::Limit { .. }))
 }
 
 /// What a path through a section has met.

@@ -171,9 +171,9 @@ impl<'q> Asked<'q> {
         ControlFlow::Continue(())
     }
 
-    /// The threads that wait, if all wait in vain or are done: each has seen the last writes. Only looked for where there is one order of all accesses.
+    /// The threads that wait, if all wait in vain or are done: each has seen the last writes.
     fn deadlock<const W: usize>(&mut self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
-        if self.form == Form::Related || !self.looks_for_errors() {
+        if !self.looks_for_errors() {
             return None;
         }
         let mut blocked = Vec::new();
@@ -257,11 +257,11 @@ impl<'q> Asked<'q> {
             Property::Assertions if !self.asserted && !self.ended => return nothing(vacuity::NO_ASSERTION_REACHED),
             _ => {}
         }
-        match self.form {
-            Form::Related if waits => {
+        match property {
+            Property::Live(_) if waits => {
                 Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())))
             }
-            Form::Ordered(_) if waits && self.unsure => Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks)),
+            _ if waits && self.unsure => Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks)),
             _ => settled,
         }
     }

@@ -13,6 +13,7 @@ use cyrano_ir::{Fence, LocId, Program, Tags};
 use crate::code::{Code, Rules};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::setup::Start;
+use crate::symmetry::predecessors;
 use crate::thread::{Next, Runner, Writing};
 
 /// What an event is.
@@ -82,8 +83,11 @@ impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
     pub(crate) fn new(start: &'p Start<'p>, rules: Rules) -> Self {
         let program = &*start.program;
-        let code: Arc<[Code<'p>]> =
-            program.thread_ids().map(|thread| Code::new(program, thread, rules)).collect();
+        let mut code: Vec<Code<'p>> = program.thread_ids().map(|thread| Code::new(program, thread, rules)).collect();
+        if rules.sorted {
+            code.iter_mut().zip(predecessors(program)).for_each(|(code, before)| code.after = before);
+        }
+        let code: Arc<[Code<'p>]> = code.into();
         let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
         Self {

@@ -26,9 +26,14 @@ pub(crate) fn starts(program: &Program, iterations: usize) -> Option<Vec<Start<'
         let program = Cow::Borrowed(program);
         return Some(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
     };
-    let code = Code::new(program, setup, Rules { iterations: iterations.max(LOOPS), idle: true, ordered: false });
-    let alone =
-        Alone { runner: Runner::new(&code), memory: program.initial_memory(), accesses: vec![], choices: vec![], freed: false };
+    let code = Code::new(program, setup, Rules { iterations: iterations.max(LOOPS), ..ALONE });
+    let alone = Alone {
+        runner: Runner::new(&code),
+        memory: program.initial_memory(),
+        accesses: vec![],
+        choices: vec![],
+        freed: false,
+    };
     let mut todo = vec![alone];
     let mut found = Vec::new();
     while let Some(mut alone) = todo.pop() {
@@ -52,6 +57,9 @@ pub(crate) fn starts(program: &Program, iterations: usize) -> Option<Vec<Start<'
 /// How often a setup thread may go around a loop at least, and how many ways to start there may be.
 const LOOPS: usize = 10_000;
 const STARTS: usize = 1_000;
+
+/// How it is run.
+const ALONE: Rules = Rules { iterations: LOOPS, idle: true, ordered: false, sorted: false };
 
 /// The setup thread on its way.
 #[derive(Clone)]

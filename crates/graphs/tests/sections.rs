@@ -95,7 +95,7 @@ fn nobody_comes_between() {
 fn freed_memory_is_looked_at() {
     let source = |tail: &str| {
         format!(
-            "program p\nlocation g = 0 gap\nlocation h = 0 header\nlocation w = 5\nlocation e = 0 gap\nlocation f = 0\n\
+            "program p\nlocation g: gap = 0\nlocation h: header = 0\nlocation w = 5\nlocation e: gap = 0\nlocation f = 0\n\
              array objects = g of 4 headers\n{tail}observe f = f\n"
         )
     };
@@ -109,7 +109,8 @@ fn freed_memory_is_looked_at() {
     let property = Property::Assertions;
     let mut seen = Vec::new();
     for tail in [format!("{free}{read}"), format!("{free}{waits}"), late.to_owned(), again.to_owned()] {
-        let program = cyrano_ir::text::parse(&source(&tail)).unwrap_or_else(|error| panic!("{error}\n{}", source(&tail)));
+        let program =
+            cyrano_ir::text::parse(&source(&tail)).unwrap_or_else(|error| panic!("{error}\n{}", source(&tail)));
         for name in ORDERED {
             let model = model(name);
             let query = Query::new(&program, &model, Question::Holds(&property)).expect("a question");
@@ -117,12 +118,40 @@ fn freed_memory_is_looked_at() {
                 [Graphs::default().ask(query, &limits(1.0, 2), &()), Interp.ask(query, &limits(1.0, 2), &())];
             assert_eq!((one.verdict, &one.violation), (other.verdict, &other.violation), "{name}: {tail}");
             if let Some(execution) = &one.execution {
-                let confirmed =
-                    cyrano_interp::confirm(&program, &model, &property, one.violation.as_ref(), execution);
+                let confirmed = cyrano_interp::confirm(&program, &model, &property, one.violation.as_ref(), execution);
                 confirmed.unwrap_or_else(|error| panic!("{name}: not confirmed: {error}"));
             }
             seen.push(one.verdict == Verdict::Violated);
         }
     }
     assert_eq!(seen, [true, true, true, true, true, true, false, false, false, false, false, false]);
+}
+
+/// Two locks taken in two orders: a deadlock where locks are sections that wait, found by both and confirmed.
+#[test]
+fn locks_may_be_taken_in_two_orders() {
+    let source = |first: [&str; 2], second: [&str; 2]| {
+        let lock = |x: &str| format!("atomic {{ a := {x}; assume a = 0; {x} := 1; }}");
+        let thread = |name: &str, [x, y]: [&str; 2]| {
+            format!("thread {name} {{ local a; {} {} z := z + 1; {y} := 0; {x} := 0; }}", lock(x), lock(y))
+        };
+        let both = [thread("p", first), thread("q", second)].concat();
+        rml(&format!("threads {{ shared x, y, z; {} }}", both.replace("z := z + 1;", "a := z; z := a + 1;")))
+    };
+    for (second, wanted) in [(["x", "y"], Verdict::Verified), (["y", "x"], Verdict::Violated)] {
+        let program = source(["x", "y"], second);
+        let property = Property::Assertions;
+        for name in ["sc", "tso", "pso", "cat:sc", "cat:tso", "cat:pso", "ra"] {
+            let model = model(name);
+            let query = Query::new(&program, &model, Question::Holds(&property)).expect("a question");
+            let [one, other] =
+                [Graphs::default().ask(query, &limits(1.0, 2), &()), Interp.ask(query, &limits(5.0, 2), &())];
+            assert_eq!([one.verdict, other.verdict], [wanted; 2], "{name}");
+            assert_eq!(one.violation, other.violation, "{name}");
+            if let Some(execution) = &one.execution {
+                let confirmed = cyrano_interp::confirm(&program, &model, &property, one.violation.as_ref(), execution);
+                confirmed.unwrap_or_else(|error| panic!("{name}: not confirmed: {error}"));
+            }
+        }
+    }
 }

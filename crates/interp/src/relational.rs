@@ -6,7 +6,7 @@
 //! same way (`confirm`).
 //!
 //! **Invariant:** nothing is approximated quietly: a loop that is cut off makes the verdict `bounded`, too many events make it `unknown`, and what is about one
-//! order of all accesses is refused (`supports`). Deadlocks are not looked for, so that a program that may wait is `bounded` at best.
+//! order of all accesses is refused (`supports`). Deadlocks are those of sections that wait (`waits`).
 //!
 //! An execution in which a thread stops at an `assume` that does not hold, or goes wrong, is a beginning of others; what is claimed of all executions is claimed
 //! of these, too, for assertions. This is right where a model allows every beginning of what it allows, as all the built-in ones do.
@@ -27,6 +27,7 @@ mod tests;
 mod thread;
 mod traces;
 mod values;
+mod waits;
 
 use std::collections::BTreeSet;
 
@@ -198,9 +199,6 @@ impl<'p> Asked<'p> {
             None if !can_go_wrong => return nothing(vacuity::NO_ASSERTION),
             None if !asserted && !ended => return nothing(vacuity::NO_ASSERTION_REACHED),
             _ => {}
-        }
-        if self.program.may_wait() {
-            return Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())));
         }
         settled
     }
