@@ -3,6 +3,8 @@
 //!
 //! A section is a read-modify-write, or less (`supports`). One that waits has done nothing. It is tried again on what the last writes left: if it waits then, too,
 //! whatever it chooses, it does so for ever, as nobody is left who writes. An older write may still let it go on; that is another execution.
+//!
+//! **What is assumed** is that the model allows it to read what was written last, as the built-in models do; under others nothing is claimed of programs that wait.
 
 use cyrano_engine::{Blocked, Violation};
 
