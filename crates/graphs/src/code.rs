@@ -26,8 +26,8 @@ pub(crate) struct Code<'p> {
     pub(crate) counters: Vec<Option<usize>>,
     /// For each beginning of a section, whether it is a read-modify-write.
     pub(crate) updates: Vec<bool>,
-    /// For each beginning of a section, whether it is no read-modify-write, and yet held together.
-    pub(crate) units: Vec<bool>,
+    /// Whether some section is no read-modify-write, and yet held together.
+    pub(crate) has_units: bool,
     /// The instructions that are jumped back to.
     pub(crate) heads: Vec<bool>,
     pub(crate) registers: usize,
@@ -71,8 +71,9 @@ impl<'p> Code<'p> {
         let updates =
             |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
+        let has_units = units.contains(&true);
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, units, heads, registers, after: None, kept, stride, iterations }
+        Self { program, thread, counters, updates, has_units, heads, registers, after: None, kept, stride, iterations }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {

@@ -79,7 +79,7 @@ fn any_path(thread: &Thread, begin: InstrId, is: impl Fn(&Op, Seen) -> bool) -> 
         if let Some(kind) = op.access_kind() {
             (seen.loads, seen.writes) = (seen.loads || kind.reads(), seen.writes || kind.writes());
         }
-        todo.extend(successors(op, at).into_iter().map(|next| (next, Seen { back: seen.back || next <= at, ..seen })));
+        todo.extend(successors(op, at).map(|next| (next, Seen { back: seen.back || next <= at, ..seen })));
     }
     false
 }

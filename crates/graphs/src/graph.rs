@@ -110,7 +110,7 @@ impl<'p, const W: usize> Graph<'p, W> {
 
     /// Whether some section is held together, and is no read-modify-write.
     pub(crate) fn has_units(&self) -> bool {
-        self.code.iter().any(|code| code.units.contains(&true))
+        self.code.iter().any(|code| code.has_units)
     }
 
     #[inline]
