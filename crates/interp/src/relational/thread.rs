@@ -88,6 +88,9 @@ pub(super) struct Run<'p> {
     /// The load-exclusive that a store-exclusive would belong to.
     exclusive: Option<usize>,
     section: Option<Section>,
+    /// How many sections it has entered, and the one that it waits at.
+    sections: usize,
+    waits: Option<Box<Beginning>>,
     /// How often each instruction has jumped back.
     jumps: Vec<(InstrId, usize)>,
     /// The last moments at which it jumped back, two for each place at most.
@@ -109,6 +112,14 @@ struct Section {
     /// Whether it may write as well as read.
     updates: bool,
     read: Option<usize>,
+    beginning: Box<Beginning>,
+}
+
+/// Where a section begins, and the registers there.
+#[derive(Clone, Debug)]
+pub(super) struct Beginning {
+    pub(super) instr: InstrId,
+    registers: Vec<i128>,
 }
 
 /// What a thread needs in order to go on.
@@ -147,6 +158,8 @@ impl<'p> Run<'p> {
             choices: Vec::new(),
             exclusive: None,
             section: None,
+            sections: 0,
+            waits: None,
             jumps: Vec::new(),
             laps: Vec::new(),
             iterations,
@@ -263,7 +276,9 @@ impl<'p> Run<'p> {
         let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
         let updates = self.program.thread(self.thread).section_has(self.pc, stores);
         let (events, accesses) = (self.events.len(), self.accesses.len());
-        self.section = Some(Section { events, accesses, updates, read: None });
+        let beginning = Box::new(Beginning { instr: self.pc, registers: self.registers.clone() });
+        self.section = Some(Section { events, accesses, updates, read: None, beginning });
+        self.sections += 1;
     }
 
     /// A section that waits has done nothing.
@@ -271,7 +286,41 @@ impl<'p> Run<'p> {
         if let Some(section) = self.section.take() {
             self.events.truncate(section.events);
             self.accesses.truncate(section.accesses);
+            self.waits = Some(section.beginning);
         }
+    }
+
+    /// The beginning of a section that it waits at, or in which it has done nothing.
+    pub(super) fn stands_at(&self) -> Option<&Beginning> {
+        let untouched = self.section.as_ref().filter(|section| section.events == self.events.len());
+        self.waits.as_deref().or(untouched.map(|section| &*section.beginning))
+    }
+
+    /// Whether it waits at a section again if it goes on from its beginning and finds this in memory, whatever it chooses.
+    pub(super) fn waits_again(&self, at: &Beginning, memory: &[i128]) -> bool {
+        let mut again = self.clone();
+        (again.pc, again.waits, again.section, again.sections) = (at.instr, None, None, 0);
+        again.registers.clone_from(&at.registers);
+        let mut todo = vec![again];
+        while let Some(mut run) = todo.pop() {
+            let need = run.proceed(false);
+            if run.sections != 1 || run.section.is_none() && run.waits.is_none() {
+                return false;
+            }
+            match need {
+                Need::End(Status::Dropped) => {}
+                Need::Read(access, loc) if run.read(access, loc, memory[loc.index()], false).is_ok() => todo.push(run),
+                Need::Choice(from) => {
+                    let mut chosen = vec![run; from.len()];
+                    if !chosen.iter_mut().zip(from).all(|(run, value)| run.choose(*value).is_ok()) {
+                        return false;
+                    }
+                    todo.extend(chosen);
+                }
+                _ => return false,
+            }
+        }
+        true
     }
 
     fn decide(&mut self, cond: &LocalExpr) -> Result<bool, EvalError> {
