@@ -11,6 +11,7 @@ mod init;
 mod intrinsic;
 mod operator;
 mod stmt;
+mod threads;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -41,6 +42,8 @@ pub(crate) struct Checked {
     pub(crate) frees: bool,
     /// Whether anything is reallocated.
     pub(crate) reallocates: bool,
+    /// The functions that are mentioned by calls.
+    pub(crate) mentioned: BTreeSet<String>,
     /// Enumerators, for tests.
     pub(crate) constants: BTreeMap<String, i128>,
 }
@@ -89,6 +92,7 @@ fn check_once(
         match item {
             Item::Decls(decls) => decls.iter().for_each(|decl| checker.global(decl)),
             Item::Function(function) => checker.function(function),
+            Item::StaticAssert(cond, text) => drop(checker.static_assert(cond, text)),
         }
     }
     calls::check(&checker.out, checker.problems);
@@ -267,6 +271,7 @@ impl Checker<'_> {
             locals: Vec::new(),
             body: None,
             labels: Vec::new(),
+            address: None,
             calls: Vec::new(),
             back_ranges: Vec::new(),
             loc: name.loc,
@@ -289,7 +294,8 @@ impl Checker<'_> {
             let Ok(ty) = self.resolve_param(&param.ty) else { continue };
             match &param.name {
                 Some(name) => drop(self.new_local(name, ty)),
-                None => drop(self.error(param.loc, "a parameter without a name", "in a function with a body")),
+                // As in C23: nobody can mention it.
+                None => self.current().locals.push(Local { name: String::new(), ty }),
             }
         }
         let body = self.stmt(&function.body);

@@ -115,12 +115,17 @@ impl Converter<'_> {
     fn item(&mut self, node: &Node<c::ExternalDeclaration>) -> Option<Item> {
         match &node.node {
             c::ExternalDeclaration::Declaration(decl) => Some(Item::Decls(self.declaration(decl))),
-            c::ExternalDeclaration::StaticAssert(_) => {
-                self.refuse(self.loc(node), "a static assertion");
-                None
+            c::ExternalDeclaration::StaticAssert(assert) => {
+                let (cond, text) = self.static_assert(&assert.node);
+                Some(Item::StaticAssert(cond, text))
             }
             c::ExternalDeclaration::FunctionDefinition(function) => self.function(function),
         }
+    }
+
+    fn static_assert(&mut self, assert: &c::StaticAssert) -> (crate::ast::Expr, String) {
+        let text = assert.message.node.iter().map(|part| part.trim_matches('"')).collect();
+        (self.expr(&assert.expression), text)
     }
 
     fn function(&mut self, node: &Node<c::FunctionDefinition>) -> Option<Item> {

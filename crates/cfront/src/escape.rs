@@ -6,12 +6,14 @@
 //! A parameter is assumed to escape on any other use, so that the answer errs towards memory.
 
 use crate::check::Checked;
-use crate::tree::{Expr, ExprKind, FuncId, Function, LocalId, Lvalue, LvalueKind, Part};
+use crate::tree::{Expr, ExprKind, FuncId, Function, Intrinsic, LocalId, Lvalue, LvalueKind, Part, ThreadCall};
 
 /// What is known about the locals of every function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Escapes {
     functions: Vec<Option<Facts>>,
+    /// The functions that are being looked at: what they call themselves is assumed to let everything escape.
+    open: Vec<bool>,
 }
 
 /// What is known about the locals of one function.
@@ -24,9 +26,10 @@ struct Facts {
 }
 
 impl Escapes {
-    /// The facts about a checked file without recursion.
+    /// The facts about a checked file.
     pub(crate) fn new(checked: &Checked) -> Self {
-        let mut made = Self { functions: vec![None; checked.functions.len()] };
+        let mut made =
+            Self { functions: vec![None; checked.functions.len()], open: vec![false; checked.functions.len()] };
         (0..checked.functions.len()).for_each(|index| made.function(checked, FuncId(index)));
         made
     }
@@ -47,7 +50,7 @@ impl Escapes {
     }
 
     fn function(&mut self, checked: &Checked, func: FuncId) {
-        if self.functions[func.0].is_some() {
+        if self.functions[func.0].is_some() || std::mem::replace(&mut self.open[func.0], true) {
             return;
         }
         let function: &Function = &checked.functions[func.0];
@@ -130,6 +133,16 @@ impl EscapeWalk<'_> {
             ExprKind::Call { func, args, .. } => {
                 for (index, arg) in args.iter().enumerate() {
                     self.argument(arg, self.known.is_alias(*func, index));
+                }
+                return;
+            }
+            ExprKind::Intrinsic { what, args, .. }
+                if matches!(**what, Intrinsic::Thread(ThreadCall::Create | ThreadCall::Join)) =>
+            {
+                // Where the thread's name or its result goes is written at once.
+                let created = matches!(**what, Intrinsic::Thread(ThreadCall::Create));
+                for (index, arg) in args.iter().enumerate() {
+                    self.argument(arg, (index == 0) == created && index < 2);
                 }
                 return;
             }

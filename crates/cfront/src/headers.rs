@@ -1,7 +1,7 @@
 //! The headers that come with the binary, so that no system header is needed.
 
 /// The stub headers by name.
-const STUBS: [(&str, &str); 7] = [
+const STUBS: [(&str, &str); 18] = [
     ("cyrano.h", include_str!("../headers/cyrano.h")),
     ("stdint.h", include_str!("../headers/stdint.h")),
     ("stdbool.h", include_str!("../headers/stdbool.h")),
@@ -9,6 +9,17 @@ const STUBS: [(&str, &str); 7] = [
     ("stdlib.h", include_str!("../headers/stdlib.h")),
     ("assert.h", include_str!("../headers/assert.h")),
     ("limits.h", include_str!("../headers/limits.h")),
+    ("pthread.h", include_str!("../headers/pthread.h")),
+    ("genmc.h", include_str!("../headers/genmc.h")),
+    ("inttypes.h", include_str!("../headers/inttypes.h")),
+    ("threads.h", include_str!("../headers/threads.h")),
+    ("stdio.h", include_str!("../headers/stdio.h")),
+    ("unistd.h", include_str!("../headers/unistd.h")),
+    ("string.h", include_str!("../headers/string.h")),
+    ("sched.h", include_str!("../headers/sched.h")),
+    ("semaphore.h", include_str!("../headers/semaphore.h")),
+    ("errno.h", include_str!("../headers/errno.h")),
+    ("time.h", include_str!("../headers/time.h")),
 ];
 
 /// The text of a stub header.

@@ -1,6 +1,6 @@
 //! The checked program: names resolved, every expression typed, every conversion explicit.
 
-use cyrano_ir::{BinOp, Fence, IntType};
+use cyrano_ir::{BinOp, Fence, IntType, Tags};
 
 use crate::ast::Unary;
 use crate::source::Loc;
@@ -43,6 +43,8 @@ pub(crate) struct Function {
     pub(crate) locals: Vec<Local>,
     pub(crate) body: Option<Stmt>,
     pub(crate) labels: Vec<Label>,
+    /// The global that stands for its address, if that is taken.
+    pub(crate) address: Option<GlobalId>,
     /// Calls of other functions.
     pub(crate) calls: Vec<(FuncId, Loc)>,
     /// From a label to a jump back to it, as ranges of positions (see [`ExprKind::Call`]).
@@ -105,11 +107,19 @@ pub(crate) enum ExprKind {
         args: Vec<Expr>,
         position: u32,
     },
+    /// A call through a pointer.
+    CallPointer {
+        callee: Box<Expr>,
+        args: Vec<Expr>,
+        position: u32,
+    },
     Intrinsic {
         what: Box<Intrinsic>,
         args: Vec<Expr>,
         position: u32,
     },
+    /// Statements, and the value behind them.
+    Statement(Vec<Stmt>, Option<Box<Expr>>),
     /// A struct or array; words that are not named are 0.
     Aggregate(Vec<(u32, Expr)>),
     /// A word struct from its fields.
@@ -142,6 +152,43 @@ pub(crate) enum Intrinsic {
     Free,
     Mark(BlockMark),
     Progress,
+    Thread(ThreadCall),
+}
+
+/// What a whole program does with its threads, and how it ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum ThreadCall {
+    /// Where the thread's name goes, attributes, the function, its argument.
+    Create,
+    /// The thread's name, and where its result goes.
+    Join,
+    /// The name of the thread that asks.
+    Own,
+    /// The thread ends with this result.
+    Exit,
+    /// The program ends.
+    Quit,
+    /// The program gives up, which is an error.
+    Abort(String),
+    /// A load, atomic, with these tags besides.
+    Load(Tags),
+    /// A store, likewise.
+    Store(Tags),
+    /// Something that must hold, with what is said if it does not.
+    Must(String),
+    /// Evaluates its arguments and nothing else.
+    Ignore,
+    /// Any of these, and executions with another value are left out.
+    Any(Vec<i128>),
+    /// An atomic section begins or ends.
+    Begin,
+    End,
+    /// The number of the thread that asks, from 0.
+    Number,
+    /// The number of any thread.
+    AnyThread,
+    /// Whether the program mentions this function.
+    Mentions(String),
 }
 
 /// The marks of an atomic block.
@@ -244,6 +291,12 @@ impl Expr {
             | ExprKind::Word(list)
             | ExprKind::Call { args: list, .. }
             | ExprKind::Intrinsic { args: list, .. } => list.iter().map(Part::Expr).collect(),
+            ExprKind::CallPointer { callee, args, .. } => {
+                std::iter::once(Part::Expr(callee)).chain(args.iter().map(Part::Expr)).collect()
+            }
+            ExprKind::Statement(list, value) => {
+                list.iter().map(Part::Stmt).chain(value.iter().map(|value| Part::Expr(value))).collect()
+            }
             ExprKind::Aggregate(words) => words.iter().map(|(_, word)| Part::Expr(word)).collect(),
             ExprKind::Assign(target, value) => vec![Part::Place(target), Part::Expr(value)],
             ExprKind::Update { target, calc, .. } => vec![Part::Place(target), Part::Expr(calc.operand())],

@@ -33,6 +33,22 @@ pub(crate) enum Type {
     Pointer(Box<Type>),
     Array(Box<Type>, u32),
     Struct(StructId),
+    Function(Box<Signature>),
+}
+
+/// What a function takes and gives; one without parameters says nothing about them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Signature {
+    pub(crate) returns: Type,
+    pub(crate) params: Vec<Type>,
+}
+
+impl Signature {
+    /// Whether a function of the one may be called as one of the other.
+    pub(crate) fn fits(&self, other: &Self) -> bool {
+        let silent = self.params.is_empty() || other.params.is_empty();
+        self.returns == other.returns && (silent || self.params == other.params)
+    }
 }
 
 /// A struct type.
@@ -167,7 +183,7 @@ impl Types {
     /// Whether a value of the type is one word.
     pub(crate) fn is_scalar(&self, ty: &Type) -> bool {
         match ty {
-            Type::Void | Type::Array(..) => false,
+            Type::Void | Type::Array(..) | Type::Function(_) => false,
             Type::Struct(id) => self.def(*id).word,
             _ => true,
         }
@@ -176,7 +192,7 @@ impl Types {
     /// Whether objects of the type can exist.
     pub(crate) fn is_complete(&self, ty: &Type) -> bool {
         match ty {
-            Type::Void => false,
+            Type::Void | Type::Function(_) => false,
             Type::Array(element, _) => self.is_complete(element),
             Type::Struct(id) => self.def(*id).fields.is_some(),
             _ => true,
@@ -210,7 +226,7 @@ impl Types {
     pub(crate) fn layout(&self, ty: &Type) -> Layout {
         let natural = |size| Layout { size, align: size };
         match ty {
-            Type::Void | Type::Bool => natural(1),
+            Type::Void | Type::Bool | Type::Function(_) => natural(1),
             Type::Int(ty) => natural(u64::from(ty.bits) / 8),
             Type::Pointer(_) => natural(8),
             Type::Array(element, len) => {
@@ -308,6 +324,8 @@ impl Types {
                 }
             }
             Type::Pointer(_) => found.push((name.to_string(), Ty::Pointer)),
+            // The word of a function is there for its address.
+            Type::Function(_) => found.push((name.to_string(), Ty::Gap)),
             _ => found.push((name.to_string(), Ty::Int)),
         }
     }
@@ -336,6 +354,10 @@ impl Types {
             },
             Type::Array(element, len) => format!("{}[{len}]", self.show(element)),
             Type::Struct(id) => self.def(*id).name.clone(),
+            Type::Function(signature) => {
+                let params: Vec<_> = signature.params.iter().map(|ty| self.show(ty)).collect();
+                format!("{} ({})", self.show(&signature.returns), params.join(", "))
+            }
         }
     }
 }

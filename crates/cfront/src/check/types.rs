@@ -6,7 +6,7 @@ use super::{Checker, Fallible, Reported, Symbol};
 use crate::ast::{self, EnumSpec, Name, StructSpec, TypeExpr};
 use crate::integers::INT;
 use crate::source::Loc;
-use crate::types::{Bits, FieldDef, MAX_WORDS, POINTER_BITS, Store, StructDef, StructId, Type, WORD_BITS};
+use crate::types::{Bits, FieldDef, MAX_WORDS, POINTER_BITS, Signature, Store, StructDef, StructId, Type, WORD_BITS};
 
 impl Checker<'_> {
     /// The type; structs and enums that it defines are declared.
@@ -21,9 +21,13 @@ impl Checker<'_> {
             TypeExpr::Bool => Ok(Type::Bool),
             TypeExpr::Int(ty) => Ok(Type::Int(*ty)),
             TypeExpr::Named(name) => self.named(name),
+            TypeExpr::TypeOf(value) => self.type_of(value),
             TypeExpr::Struct(spec) => self.struct_spec(spec, name),
             TypeExpr::Enum(spec) => self.enum_spec(spec),
-            TypeExpr::Pointer(to) => Ok(self.resolve_for(to, name)?.pointer()),
+            TypeExpr::Pointer(to) => match &**to {
+                TypeExpr::Function { returns, params } => Ok(self.signature(returns, params)?.pointer()),
+                to => Ok(self.resolve_for(to, name)?.pointer()),
+            },
             TypeExpr::Array(element, Some(size)) => self.array(element, size),
             TypeExpr::Array(element, None) => {
                 let element = self.resolve(element)?;
@@ -35,9 +39,21 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of a parameter: arrays are pointers.
+    /// The type of a function.
+    fn signature(&mut self, returns: &TypeExpr, params: &[ast::Param]) -> Fallible<Type> {
+        let returns = self.resolve(returns)?;
+        let params: Vec<_> = params.iter().map(|param| self.resolve_param(&param.ty)).collect();
+        let params = params.into_iter().collect::<Fallible<Vec<_>>>()?;
+        Ok(Type::Function(Box::new(Signature { returns, params })))
+    }
+
+    /// The type of a parameter: arrays and functions are pointers.
     pub(super) fn resolve_param(&mut self, ty: &TypeExpr) -> Fallible<Type> {
+        if let TypeExpr::Function { returns, params } = ty {
+            return Ok(self.signature(returns, params)?.pointer());
+        }
         match self.resolve(ty)? {
+            function @ Type::Function(_) => Ok(function.pointer()),
             Type::Array(element, _) => Ok(element.pointer()),
             other => Ok(other),
         }

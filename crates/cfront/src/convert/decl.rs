@@ -93,6 +93,7 @@ impl Converter<'_> {
         for node in list {
             match &node.node {
                 c::Extension::Attribute(attribute) if attribute.name.node == WORD_ATTRIBUTE => words.word = true,
+                c::Extension::Attribute(attribute) if is_harmless(&attribute.name.node) => {}
                 c::Extension::Attribute(attribute) => {
                     self.refuse(self.loc(node), format!("the attribute `{}`", attribute.name.node));
                 }
@@ -123,7 +124,11 @@ impl Converter<'_> {
                 self.atomic(loc, words);
                 self.type_name(ty)
             }
-            c::TypeSpecifier::Complex | c::TypeSpecifier::TypeOf(_) => {
+            c::TypeSpecifier::TypeOf(of) => match &of.node {
+                c::TypeOf::Expression(expr) => TypeExpr::TypeOf(Box::new(self.expr(expr))),
+                c::TypeOf::Type(ty) => self.type_name(ty),
+            },
+            c::TypeSpecifier::Complex => {
                 self.refuse(loc, "this type");
                 TypeExpr::Error
             }
@@ -212,7 +217,11 @@ impl Converter<'_> {
     /// Pointers belong to the type from left to right, arrays and functions from right to left.
     pub(super) fn declarator(&mut self, node: &Node<c::Declarator>, base: TypeExpr) -> (Option<Name>, TypeExpr) {
         let mut ty = base;
-        if let Some(extension) = node.node.extensions.first() {
+        let matters = |node: &&Node<c::Extension>| match &node.node {
+            c::Extension::Attribute(attribute) => !is_harmless(&attribute.name.node),
+            _ => true,
+        };
+        if let Some(extension) = node.node.extensions.iter().find(matters) {
             self.refuse(self.loc(extension), "an attribute in this place (`cyrano_word` stands before `struct`)");
         }
         let is_pointer =
@@ -226,13 +235,7 @@ impl Converter<'_> {
         match &node.node.kind.node {
             c::DeclaratorKind::Abstract => (None, ty),
             c::DeclaratorKind::Identifier(name) => (Some(self.name(name)), ty),
-            c::DeclaratorKind::Declarator(inner) => {
-                if matches!(ty, TypeExpr::Function { .. }) && !inner.node.derived.is_empty() {
-                    self.refuse(self.loc(node), "pointers to functions");
-                    ty = TypeExpr::Error;
-                }
-                self.declarator(inner, ty)
-            }
+            c::DeclaratorKind::Declarator(inner) => self.declarator(inner, ty),
         }
     }
 
@@ -254,7 +257,8 @@ impl Converter<'_> {
             }
             c::DerivedDeclarator::Function(function) => {
                 if function.node.ellipsis == c::Ellipsis::Some {
-                    self.refuse(loc, "functions with variable arguments");
+                    // Only functions without a body have them, and those are known by their names.
+                    return TypeExpr::Function { returns: Box::new(ty), params: Vec::new() };
                 }
                 let params = function.node.parameters.iter().map(|param| self.param(param));
                 let params: Vec<_> = params.collect();
@@ -324,4 +328,37 @@ impl Converter<'_> {
         }
         found
     }
+}
+
+/// Whether an attribute changes nothing here: it is about how code is made, or about what compilers complain of.
+fn is_harmless(name: &str) -> bool {
+    let name = name.trim_start_matches("__").trim_end_matches("__");
+    matches!(
+        name,
+        "noinline"
+            | "always_inline"
+            | "unused"
+            | "used"
+            | "noreturn"
+            | "nothrow"
+            | "aligned"
+            | "const"
+            | "pure"
+            | "leaf"
+            | "noclone"
+            | "warn_unused_result"
+            | "format"
+            | "cold"
+            | "hot"
+            | "deprecated"
+            | "flatten"
+            | "optimize"
+            | "nonnull"
+            | "malloc"
+            | "returns_nonnull"
+            | "fallthrough"
+            | "artificial"
+            | "gnu_inline"
+            | "visibility"
+    )
 }

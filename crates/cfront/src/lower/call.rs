@@ -11,6 +11,9 @@ use crate::types::Type;
 /// How deeply calls may be nested.
 const MAX_CALLS: usize = 100;
 
+/// How often a function may be called within a call of itself; what goes deeper is left out, which makes a verdict `bounded`.
+const MAX_RECURSION: usize = 6;
+
 /// An argument of a call.
 pub(crate) enum Argument {
     Words(Vec<LocalExpr>),
@@ -29,6 +32,34 @@ impl Lowerer<'_, '_> {
         let repeated = self.is_repeated(position);
         self.repeats += u32::from(repeated);
         let result = self.inline(func, given);
+        self.repeats -= u32::from(repeated);
+        result
+    }
+
+    /// A call through a pointer.
+    pub(super) fn call_pointer(&mut self, callee: &Expr, args: &[Expr], position: u32) -> Vec<LocalExpr> {
+        let signature = match &callee.ty {
+            Type::Pointer(to) => match &**to {
+                Type::Function(signature) => signature,
+                _ => return Vec::new(),
+            },
+            _ => return Vec::new(),
+        };
+        let pointer = self.value(callee);
+        let pointer = self.saved(pointer);
+        if let Some(func) = self.function_at(&pointer)
+            && self.shared.checked.functions[func.0].params.len() == args.len()
+        {
+            return self.call(func, args, position);
+        }
+        let mut given = Vec::new();
+        for arg in args {
+            let words = self.values(arg);
+            given.push(words.into_iter().map(|word| self.saved(word)).collect());
+        }
+        let repeated = self.is_repeated(position);
+        self.repeats += u32::from(repeated);
+        let result = self.call_at(&pointer, signature, given);
         self.repeats -= u32::from(repeated);
         result
     }
@@ -76,6 +107,12 @@ impl Lowerer<'_, '_> {
         let checked = self.shared.checked;
         let function = &checked.functions[func.0];
         let Some(body) = &function.body else { return Vec::new() };
+        if self.frames.iter().filter(|frame| frame.func == func).count() > MAX_RECURSION {
+            let what = format!("calls of `{}` within calls of itself", function.name);
+            self.emit(Op::Limit { cond: Ir::Const(0), what });
+            let words = if function.returns == Type::Void { 0 } else { checked.types.words(&function.returns) };
+            return vec![Ir::Const(UNDEFINED); words as usize];
+        }
         let exit = self.new_label();
         let words = if function.returns == Type::Void { 0 } else { checked.types.words(&function.returns) };
         let result = self.variable_registers(&format!("{}.result", function.name), &function.returns, UNDEFINED);

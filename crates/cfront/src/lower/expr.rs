@@ -52,7 +52,13 @@ impl Lowerer<'_, '_> {
             ExprKind::Assign(target, value) => self.assignment(target, value),
             ExprKind::Update { target, calc, gives_old } => vec![self.update(target, calc, *gives_old)],
             ExprKind::Call { func, args, position } => self.call(*func, args, *position),
+            ExprKind::CallPointer { callee, args, position } => self.call_pointer(callee, args, *position),
             ExprKind::Intrinsic { what, args, position } => self.intrinsic(what, args, *position),
+            ExprKind::Statement(list, value) => {
+                list.iter().for_each(|stmt| self.stmt(stmt));
+                let words = value.as_ref().map_or(Vec::new(), |value| self.values(value));
+                words.into_iter().map(|word| self.saved(word)).collect()
+            }
             ExprKind::Aggregate(parts) => self.aggregate(parts, &expr.ty),
             ExprKind::Word(fields) => vec![self.word(fields, &expr.ty)],
         }
@@ -250,9 +256,13 @@ pub(super) fn has_effects(expr: &Expr) -> bool {
         match part {
             Part::Expr(expr) => has_effects(expr),
             Part::Place(place) => place.parts().into_iter().any(within),
-            Part::Stmt(_) => false,
+            // What is not an expression may jump.
+            Part::Stmt(_) => true,
         }
     }
-    let changes = matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Update { .. } | ExprKind::Call { .. });
+    let changes = matches!(
+        expr.kind,
+        ExprKind::Assign(..) | ExprKind::Update { .. } | ExprKind::Call { .. } | ExprKind::CallPointer { .. }
+    );
     changes || expr.parts().into_iter().any(within)
 }

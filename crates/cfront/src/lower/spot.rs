@@ -181,7 +181,7 @@ impl Lowerer<'_, '_> {
         (0..words).map(|word| self.read_word(spot, word)).collect()
     }
 
-    pub(super) fn read_word(&mut self, spot: &Spot, word: u32) -> LocalExpr {
+    pub(crate) fn read_word(&mut self, spot: &Spot, word: u32) -> LocalExpr {
         match spot {
             Spot::Memory { base, offset } => {
                 let temp = self.temp();
