@@ -133,6 +133,13 @@ impl Converter<'_> {
         if !function.declarations.is_empty() {
             self.refuse(self.loc(node), "a function with old-style parameters");
         }
+        let varies = |derived: &Node<c::DerivedDeclarator>| match &derived.node {
+            c::DerivedDeclarator::Function(function) => function.node.ellipsis == c::Ellipsis::Some,
+            _ => false,
+        };
+        if function.declarator.node.derived.iter().any(varies) {
+            self.refuse(self.loc(&function.declarator), "functions with variable arguments");
+        }
         let (_, base) = self.specifiers(&function.specifiers, self.loc(node));
         let (name, ty) = self.declarator(&function.declarator, base);
         let body = self.stmt(&function.statement);

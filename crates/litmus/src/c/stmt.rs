@@ -44,6 +44,7 @@ impl Lower<'_> {
             StmtKind::Break => self.refuse(span, "`break`"),
             StmtKind::Continue => self.refuse(span, "`continue`"),
             StmtKind::Return(_) => self.refuse(span, "`return`"),
+            StmtKind::StaticAssert(..) => self.refuse(span, "a static assertion"),
         }
     }
 
