@@ -13,6 +13,7 @@ mod addresses;
 mod all_tests;
 mod arith;
 pub mod ast;
+pub mod atomics;
 mod blocks;
 mod check;
 mod condition;

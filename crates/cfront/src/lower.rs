@@ -6,6 +6,7 @@
 //!
 //! **Invariant:** a value that was computed from variables is saved before something else in the same expression can change them.
 
+mod atomic;
 pub(crate) mod call;
 mod cond;
 mod expr;
@@ -72,6 +73,8 @@ pub(crate) struct Lowerer<'s, 'u> {
     pub(crate) fenced: Vec<Span>,
     /// Likewise the marks of blocks with commit points.
     pub(crate) marked: Vec<Span>,
+    /// Memory orders that are none, and why.
+    pub(crate) disordered: Vec<(Span, String)>,
 }
 
 /// One inlined call.
@@ -113,6 +116,7 @@ impl<'s, 'u> Lowerer<'s, 'u> {
             too_long: false,
             fenced: Vec::new(),
             marked: Vec::new(),
+            disordered: Vec::new(),
         }
     }
 

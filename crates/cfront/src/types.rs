@@ -33,6 +33,8 @@ pub(crate) enum Type {
     Pointer(Box<Type>),
     Array(Box<Type>, u32),
     Struct(StructId),
+    /// The type of an object that is accessed atomically (C11, 6.2.5); no value has such a type.
+    Atomic(Box<Type>),
 }
 
 /// A struct type.
@@ -124,6 +126,23 @@ impl Type {
         Self::Pointer(Box::new(self))
     }
 
+    /// The type of the values of such objects.
+    pub(crate) fn plain(&self) -> &Self {
+        match self {
+            Self::Atomic(inner) => inner,
+            ty => ty,
+        }
+    }
+
+    /// Whether its values are pointers once arrays have become such.
+    pub(crate) fn is_pointer_like(&self) -> bool {
+        matches!(self, Self::Pointer(_) | Self::Array(..))
+    }
+
+    pub(crate) fn is_atomic(&self) -> bool {
+        matches!(self, Self::Atomic(_))
+    }
+
     pub(crate) fn is_pointer(&self) -> bool {
         matches!(self, Self::Pointer(_))
     }
@@ -169,6 +188,7 @@ impl Types {
         match ty {
             Type::Void | Type::Array(..) => false,
             Type::Struct(id) => self.def(*id).word,
+            Type::Atomic(inner) => self.is_scalar(inner),
             _ => true,
         }
     }
@@ -179,6 +199,7 @@ impl Types {
             Type::Void => false,
             Type::Array(element, _) => self.is_complete(element),
             Type::Struct(id) => self.def(*id).fields.is_some(),
+            Type::Atomic(inner) => self.is_complete(inner),
             _ => true,
         }
     }
@@ -197,6 +218,7 @@ impl Types {
             Type::Struct(id) => {
                 self.fields(*id).iter().fold(0u64, |sum, field| sum.saturating_add(self.wide_words(&field.ty)))
             }
+            Type::Atomic(inner) => self.wide_words(inner),
             _ => 1,
         }
     }
@@ -219,6 +241,7 @@ impl Types {
             }
             Type::Struct(id) if self.def(*id).declared => natural(8),
             Type::Struct(id) => self.offsets(*id).0,
+            Type::Atomic(inner) => self.layout(inner),
         }
     }
 
@@ -283,6 +306,7 @@ impl Types {
                 self.fields(*id).iter().flat_map(|field| self.initial(&field.ty, init)).collect()
             }
             Type::Struct(id) if self.def(*id).in_parts && init == cyrano_ir::UNDEFINED => vec![0],
+            Type::Atomic(inner) => self.initial(inner, init),
             _ => vec![init],
         }
     }
@@ -308,6 +332,7 @@ impl Types {
                 }
             }
             Type::Pointer(_) => found.push((name.to_string(), Ty::Pointer)),
+            Type::Atomic(inner) => self.leaves(inner, name, found),
             _ => found.push((name.to_string(), Ty::Int)),
         }
     }
@@ -336,6 +361,7 @@ impl Types {
             },
             Type::Array(element, len) => format!("{}[{len}]", self.show(element)),
             Type::Struct(id) => self.def(*id).name.clone(),
+            Type::Atomic(inner) => format!("_Atomic({})", self.show(inner)),
         }
     }
 }
