@@ -146,18 +146,79 @@ pub enum Called {
     Rewritten(Expr),
     /// A value, unchanged.
     Value(Expr),
+    /// A fence that orders nothing.
+    Nothing,
 }
 
 impl Called {
+    /// The same with tags in place of all memory orders; `number` gives that of an order.
+    pub fn ordered(mut self, number: &dyn Fn(&Expr) -> Option<i128>) -> std::result::Result<Self, Complaint> {
+        if let Self::Fence(barrier) = self {
+            return Ok(match barrier.ordered(number)? {
+                Some(name) => Self::Fence(Barrier::Named(name)),
+                None => Self::Nothing,
+            });
+        }
+        match &mut self {
+            Self::Load { order, .. }
+            | Self::Store { order, .. }
+            | Self::Exchange { order, .. }
+            | Self::Fetch { order, .. } => order.settle(number)?,
+            Self::Cas { orders, .. } | Self::CompareExchange { orders, .. } | Self::AddUnless { orders, .. } => {
+                orders.success.settle(number)?;
+                orders.failure.settle(number)?;
+            }
+            _ => {}
+        }
+        Ok(self)
+    }
+
     /// Whether a call of it has a value.
     pub fn has_value(&self) -> bool {
         match self {
-            Self::Store { .. } | Self::Unlock(_) | Self::Fence(_) | Self::Synchronize(_) => false,
+            Self::Store { .. } | Self::Unlock(_) | Self::Fence(_) | Self::Synchronize(_) | Self::Nothing => false,
             Self::Fetch { result, .. } => *result != Result::Nothing,
             Self::Lock { wait, .. } => !wait,
             _ => true,
         }
     }
+}
+
+impl Order {
+    /// The tags of an order that is settled.
+    pub fn tags(&self) -> Tags {
+        match self {
+            Self::Tags(tags) => *tags,
+            Self::Given(..) => Tags::ATOMIC,
+        }
+    }
+
+    fn settle(&mut self, number: &dyn Fn(&Expr) -> Option<i128>) -> std::result::Result<(), Complaint> {
+        let Self::Given(expr, of) = self else { return Ok(()) };
+        let tags = known(expr, number)?;
+        *self = Self::Tags(of.tags(tags).map_err(|why| Complaint::about(expr, why, "not for this access"))?);
+        Ok(())
+    }
+}
+
+impl Barrier {
+    /// The name of the fence, if it is one for other threads.
+    fn ordered(self, number: &dyn Fn(&Expr) -> Option<i128>) -> std::result::Result<Option<&'static str>, Complaint> {
+        match self {
+            Self::Named(name) => Ok(Some(name)),
+            Self::Given(expr) => {
+                fence(known(&expr, number)?).map_err(|why| Complaint::about(&expr, why, "not an order"))
+            }
+            Self::Signal(expr) => known(&expr, number).map(|_| None),
+        }
+    }
+}
+
+fn known(expr: &Expr, number: &dyn Fn(&Expr) -> Option<i128>) -> std::result::Result<i128, Complaint> {
+    number(expr).ok_or_else(|| Complaint {
+        help: Some(format!("one of {}", ORDER_NAMES.join(", "))),
+        ..Complaint::about(expr, "expected a memory order".to_owned(), "not an order")
+    })
 }
 
 /// Who the functions belong to.
@@ -179,6 +240,12 @@ pub struct Complaint {
     pub message: String,
     pub label: String,
     pub help: Option<String>,
+}
+
+impl Complaint {
+    fn about(expr: &Expr, message: String, label: &str) -> Self {
+        Self { loc: expr.loc, message, label: label.to_owned(), help: None }
+    }
 }
 
 type Resolved = std::result::Result<Option<Called>, Complaint>;

@@ -2,7 +2,7 @@
 
 use cyrano_ir::{BinOp, Fence, Tags};
 
-use super::{Checker, Fallible, fold};
+use super::{Checker, Fallible, Reported, fold};
 use crate::ast;
 use crate::atomics::{self, Barrier, Called, Change, Complaint, Family, Order, Orders, Result, Use};
 use crate::integers::INT;
@@ -18,7 +18,7 @@ struct Made {
 }
 
 impl Checker<'_> {
-    pub(super) fn complain(&mut self, Complaint { loc, message, label, help }: Complaint) -> super::Reported {
+    pub(super) fn complain(&mut self, Complaint { loc, message, label, help }: Complaint) -> Reported {
         self.report(Problem { help, ..Problem::new(loc, message, label) })
     }
 
@@ -28,6 +28,7 @@ impl Checker<'_> {
         let made = &mut made;
         match called {
             Called::Value(value) | Called::Rewritten(value) => self.expr(&value),
+            Called::Nothing => Err(Reported),
             Called::Fence(barrier) => self.barrier(barrier, made),
             Called::Load { at, order } => {
                 let ty = self.location(made, &at)?;
