@@ -24,6 +24,7 @@ mod headers;
 pub mod integers;
 mod lower;
 mod macros;
+pub mod mapping;
 mod memory;
 mod optimise;
 mod preprocess;
