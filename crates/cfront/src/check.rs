@@ -3,6 +3,7 @@
 //! Every error of a file is reported, once. [`Reported`] says that the reason for giving up was reported, so that nothing is dropped in
 //! silence. Calls are inlined later, so that a cycle of calls is refused here and named.
 
+mod atomic;
 mod call;
 mod calls;
 mod constant;
@@ -23,7 +24,7 @@ use crate::source::{Loc, Problem, Problems, Sources};
 use crate::tree::{FuncId, Function, Global, GlobalId, Label, LabelId, Local, LocalId};
 use crate::types::{StructId, Type, Types};
 
-pub(crate) use constant::fold;
+pub(crate) use constant::{fold, fold_with};
 
 /// Says that the reason for giving up was reported.
 #[derive(Clone, Copy, Debug)]

@@ -34,7 +34,7 @@ pub(crate) fn parse(text: &Preprocessed, dialect: Dialect, problems: &mut Proble
             return None;
         }
     };
-    let mut converter = Converter { text, dialect, unsupported: Vec::new(), specs: 0 };
+    let mut converter = Converter { text, unsupported: Vec::new(), specs: 0 };
     let items: Vec<_> = unit.0.iter().filter_map(|node| converter.item(node)).collect();
     if converter.unsupported.is_empty() {
         return Some(items);
@@ -93,7 +93,6 @@ fn report(mut unsupported: Vec<(Loc, String)>, dialect: Dialect, problems: &mut 
 /// The conversion so far.
 struct Converter<'p> {
     text: &'p Preprocessed,
-    dialect: Dialect,
     unsupported: Vec<(Loc, String)>,
     /// How many structs and enums there were.
     specs: usize,

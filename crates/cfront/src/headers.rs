@@ -1,7 +1,7 @@
 //! The headers that come with the binary, so that no system header is needed.
 
 /// The stub headers by name.
-const STUBS: [(&str, &str); 18] = [
+const STUBS: [(&str, &str); 20] = [
     ("cyrano.h", include_str!("../headers/cyrano.h")),
     ("stdint.h", include_str!("../headers/stdint.h")),
     ("stdbool.h", include_str!("../headers/stdbool.h")),
@@ -20,10 +20,15 @@ const STUBS: [(&str, &str); 18] = [
     ("semaphore.h", include_str!("../headers/semaphore.h")),
     ("errno.h", include_str!("../headers/errno.h")),
     ("time.h", include_str!("../headers/time.h")),
+    ("stdatomic.h", include_str!("../headers/stdatomic.h")),
+    ("linux.h", include_str!("../headers/linux.h")),
 ];
 
 /// The text of a stub header.
 pub fn stub(name: &str) -> Option<&'static str> {
+    // The kernel spreads these over many headers.
+    let kernels = name.starts_with("linux/") || name.starts_with("asm/");
+    let name = if kernels { "linux.h" } else { name };
     STUBS.iter().find(|(stub, _)| *stub == name).map(|(_, text)| *text)
 }
 
@@ -37,6 +42,8 @@ pub(crate) fn header_of(word: &str) -> Option<&'static str> {
     let header = match word {
         "bool" | "true" | "false" => "stdbool.h",
         "size_t" | "ptrdiff_t" | "NULL" => "stddef.h",
+        _ if crate::atomics::is_c11(word) => "stdatomic.h",
+        _ if crate::atomics::is_kernels(word) => "linux.h",
         "malloc" | "calloc" | "realloc" | "free" => "stdlib.h",
         "assert" => "assert.h",
         "CHAR_BIT" | "CHAR_MIN" | "CHAR_MAX" | "SCHAR_MIN" | "SCHAR_MAX" | "UCHAR_MAX" | "SHRT_MIN" | "SHRT_MAX"

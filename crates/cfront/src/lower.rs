@@ -6,6 +6,7 @@
 //!
 //! **Invariant:** a value that was computed from variables is saved before something else in the same expression can change them.
 
+mod atomic;
 pub(crate) mod call;
 mod cond;
 mod expr;
@@ -97,6 +98,8 @@ pub(crate) struct Lowerer<'s, 'u> {
     pub(crate) sites: Vec<Site>,
     /// Unrolled loops around: what is declared in them starts anew in each round.
     fresh: u32,
+    /// Memory orders that are none, and why.
+    pub(crate) disordered: Vec<(Span, String)>,
 }
 
 /// One inlined call.
@@ -144,6 +147,7 @@ impl<'s, 'u> Lowerer<'s, 'u> {
             joined: None,
             sites: Vec::new(),
             fresh: 0,
+            disordered: Vec::new(),
         }
     }
 

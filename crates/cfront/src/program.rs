@@ -199,6 +199,12 @@ pub(crate) fn finished(
         let message = "a fence within an atomic block";
         return Err(fenced.map(|span| Diagnostic::new(*span, message, "called from an atomic block")).collect());
     }
+    lowerer.disordered.sort();
+    lowerer.disordered.dedup();
+    if !lowerer.disordered.is_empty() {
+        let disordered = lowerer.disordered.into_iter();
+        return Err(disordered.map(|(span, why)| Diagnostic::new(span, why, "not an order for this")).collect());
+    }
     let marked = std::mem::take(&mut lowerer.marked);
     lowerer.emit(Op::Halt);
     let asserted = asserted_in(&lowerer.code);

@@ -3,6 +3,7 @@
 use cyrano_ir::{BinOp, Fence, IntType, Tags};
 
 use crate::ast::Unary;
+use crate::atomics::{Change, Result, Use};
 use crate::source::Loc;
 use crate::types::Type;
 
@@ -153,6 +154,7 @@ pub(crate) enum Intrinsic {
     Mark(BlockMark),
     Progress,
     Thread(ThreadCall),
+    Atomic(Box<Atomic>),
 }
 
 /// What a whole program does with its threads, and how it ends.
@@ -189,6 +191,73 @@ pub(crate) enum ThreadCall {
     AnyThread,
     /// Whether the program mentions this function.
     Mentions(String),
+}
+
+/// An atomic operation. Its arguments are the location, the operands, and the memory orders that are not known yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Atomic {
+    pub(crate) op: AtomicOp,
+    /// What is said about it.
+    pub(crate) order: Said,
+    /// What is said about a compare-and-swap that fails.
+    pub(crate) failure: Said,
+    /// The type of the location's values.
+    pub(crate) ty: Type,
+}
+
+/// What an atomic operation does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AtomicOp {
+    Load,
+    /// A value, and perhaps a fence behind it.
+    Store(Option<&'static str>),
+    /// A value.
+    Exchange,
+    /// What is expected, and a value; gives what was found.
+    Cas,
+    /// A pointer to what is expected, and a value; gives whether it was.
+    CompareExchange {
+        weak: bool,
+    },
+    /// An operand.
+    Fetch(Change, Result),
+    /// An operand, and what must not be found.
+    AddUnless,
+    Lock {
+        wait: bool,
+    },
+    Unlock,
+    IsLocked,
+    /// The location is the domain of sleepable RCU.
+    Synchronize,
+    /// A fence of a computed order; there is no location.
+    Fence,
+    /// One for the compiler alone.
+    SignalFence,
+}
+
+/// What is said about an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Said {
+    Tags(Tags),
+    /// The memory order that this argument gives.
+    Argument(usize, Use),
+}
+
+impl Atomic {
+    /// The arguments that are pointers, of which only what they point to is used.
+    pub(crate) fn locations(&self) -> usize {
+        match self.op {
+            AtomicOp::CompareExchange { .. } => 2,
+            AtomicOp::Fence | AtomicOp::SignalFence => 0,
+            _ => 1,
+        }
+    }
+
+    /// Whether this argument is a memory order.
+    pub(crate) fn is_order(&self, argument: usize) -> bool {
+        [self.order, self.failure].iter().any(|said| matches!(said, Said::Argument(at, _) if *at == argument))
+    }
 }
 
 /// The marks of an atomic block.

@@ -34,6 +34,8 @@ pub(crate) enum Type {
     Array(Box<Type>, u32),
     Struct(StructId),
     Function(Box<Signature>),
+    /// The type of an object that is accessed atomically (C11, 6.2.5); no value has such a type.
+    Atomic(Box<Type>),
 }
 
 /// What a function takes and gives; one without parameters says nothing about them.
@@ -140,6 +142,23 @@ impl Type {
         Self::Pointer(Box::new(self))
     }
 
+    /// The type of the values of such objects.
+    pub(crate) fn plain(&self) -> &Self {
+        match self {
+            Self::Atomic(inner) => inner,
+            ty => ty,
+        }
+    }
+
+    /// Whether its values are pointers once arrays have become such.
+    pub(crate) fn is_pointer_like(&self) -> bool {
+        matches!(self, Self::Pointer(_) | Self::Array(..))
+    }
+
+    pub(crate) fn is_atomic(&self) -> bool {
+        matches!(self, Self::Atomic(_))
+    }
+
     pub(crate) fn is_pointer(&self) -> bool {
         matches!(self, Self::Pointer(_))
     }
@@ -185,6 +204,7 @@ impl Types {
         match ty {
             Type::Void | Type::Array(..) | Type::Function(_) => false,
             Type::Struct(id) => self.def(*id).word,
+            Type::Atomic(inner) => self.is_scalar(inner),
             _ => true,
         }
     }
@@ -195,6 +215,7 @@ impl Types {
             Type::Void | Type::Function(_) => false,
             Type::Array(element, _) => self.is_complete(element),
             Type::Struct(id) => self.def(*id).fields.is_some(),
+            Type::Atomic(inner) => self.is_complete(inner),
             _ => true,
         }
     }
@@ -213,6 +234,7 @@ impl Types {
             Type::Struct(id) => {
                 self.fields(*id).iter().fold(0u64, |sum, field| sum.saturating_add(self.wide_words(&field.ty)))
             }
+            Type::Atomic(inner) => self.wide_words(inner),
             _ => 1,
         }
     }
@@ -235,6 +257,7 @@ impl Types {
             }
             Type::Struct(id) if self.def(*id).declared => natural(8),
             Type::Struct(id) => self.offsets(*id).0,
+            Type::Atomic(inner) => self.layout(inner),
         }
     }
 
@@ -299,6 +322,7 @@ impl Types {
                 self.fields(*id).iter().flat_map(|field| self.initial(&field.ty, init)).collect()
             }
             Type::Struct(id) if self.def(*id).in_parts && init == cyrano_ir::UNDEFINED => vec![0],
+            Type::Atomic(inner) => self.initial(inner, init),
             _ => vec![init],
         }
     }
@@ -326,6 +350,7 @@ impl Types {
             Type::Pointer(_) => found.push((name.to_string(), Ty::Pointer)),
             // The word of a function is there for its address.
             Type::Function(_) => found.push((name.to_string(), Ty::Gap)),
+            Type::Atomic(inner) => self.leaves(inner, name, found),
             _ => found.push((name.to_string(), Ty::Int)),
         }
     }
@@ -358,6 +383,7 @@ impl Types {
                 let params: Vec<_> = signature.params.iter().map(|ty| self.show(ty)).collect();
                 format!("{} ({})", self.show(&signature.returns), params.join(", "))
             }
+            Type::Atomic(inner) => format!("_Atomic({})", self.show(inner)),
         }
     }
 }

@@ -29,7 +29,8 @@ fn check(text: &str, wanted: [Verdict; 3]) {
     let models: Vec<_> = ["sc", "tso", "rc11"].iter().filter_map(|name| cyrano_memory::named(name)).collect();
     let selected = select(&subjects[0].case, &[], &models, &files).expect("there are checks");
     let runner = Runner::new(&Options { workers: Some(1), ..Options::default() }, 1);
-    let found: Vec<_> = selected.iter().map(|check| subjects[0].check(&runner, check, &()).expect("an answer")).collect();
+    let found: Vec<_> =
+        selected.iter().map(|check| subjects[0].check(&runner, check, &()).expect("an answer")).collect();
     let verdicts: Vec<Verdict> = found.iter().map(|report| report.verdict).collect();
     assert_eq!(verdicts, wanted, "{text}\n{found:?}");
 }

@@ -2,13 +2,24 @@
 
 use super::{Checker, Fallible, Symbol, intrinsic};
 use crate::ast::{self, Name};
+use crate::atomics;
 use crate::source::{Loc, Problem};
 use crate::tree::{Expr, ExprKind, FuncId, Global, GlobalId, Lvalue, LvalueKind};
 use crate::types::{Signature, Type};
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, callee: &Name, args: &[ast::Expr], loc: Loc) -> Fallible<Expr> {
-        let Some((symbol, declared)) = self.find(&callee.text).cloned() else {
+        let found = self.find(&callee.text).cloned();
+        let own = matches!(&found, Some((Symbol::Function(func), _)) if self.out.functions[func.0].body.is_some());
+        let built_in = callee.text.starts_with("__") && atomics::knows(&callee.text);
+        if !own && (found.is_some() || built_in) {
+            match atomics::resolve(callee, args, loc) {
+                Ok(Some((family, called))) => return self.atomic(family, called, loc),
+                Ok(None) => {}
+                Err(complaint) => return Err(self.complain(complaint)),
+            }
+        }
+        let Some((symbol, declared)) = found else {
             // The arguments may have errors of their own.
             args.iter().for_each(|arg| drop(self.expr(arg)));
             return Err(self.unknown("function", &callee.text, callee.loc));

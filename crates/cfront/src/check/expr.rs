@@ -145,6 +145,7 @@ impl Checker<'_> {
             }
             Type::Void => Err(self.error(loc, "`void` has no value", "cannot be read")),
             Type::Function(_) => Ok(Expr::new(ExprKind::AddrOf(lvalue), ty.pointer(), loc)),
+            Type::Atomic(inner) => Ok(Expr::new(ExprKind::Read(lvalue), *inner, loc)),
             ty => {
                 let ty = self.narrow_field(&lvalue).map_or(ty, Type::Int);
                 Ok(Expr::new(ExprKind::Read(lvalue), ty, loc))
@@ -244,6 +245,10 @@ impl Checker<'_> {
         } else {
             self.lvalue(base)?
         };
+        if let Type::Atomic(_) = base.ty {
+            let problem = Problem::new(loc, "a field of an atomic object", "C11 does not define this access");
+            return Err(self.report(problem.with_help("load the whole object, or make the field atomic")));
+        }
         let Type::Struct(id) = base.ty else {
             let shown = self.show(&base.ty);
             let problem = Problem::new(base.loc, format!("`{shown}` is not a struct"), "has no fields");
@@ -360,7 +365,7 @@ impl Checker<'_> {
     }
 
     fn cast(&mut self, ty: &ast::TypeExpr, value: &ast::Expr, loc: Loc) -> Fallible<Expr> {
-        let to = self.resolve(ty)?;
+        let to = self.resolve(ty)?.plain().clone();
         let value = self.expr(value)?;
         if to == Type::Void || (value.ty.is_castable() && to.is_castable()) {
             return Ok(Expr::new(ExprKind::Convert(Box::new(value)), to, loc));

@@ -126,10 +126,10 @@ impl Checker<'_> {
             }
             _ => ty,
         };
-        Ok(self.made(what, args, ty, loc))
+        Ok(self.thread_intrinsic(what, args, ty, loc))
     }
 
-    fn made(&mut self, what: ThreadCall, args: Vec<Expr>, ty: Type, loc: Loc) -> Expr {
+    fn thread_intrinsic(&mut self, what: ThreadCall, args: Vec<Expr>, ty: Type, loc: Loc) -> Expr {
         let position = self.position();
         Expr::new(ExprKind::Intrinsic { what: Box::new(Intrinsic::Thread(what)), args, position }, ty, loc)
     }
@@ -156,7 +156,7 @@ impl Checker<'_> {
         let args = args.iter().filter(|arg| !matches!(arg.kind, ast::ExprKind::Str(_)));
         let checked: Vec<_> = args.map(|arg| self.expr(arg)).collect();
         let args = checked.into_iter().collect::<Fallible<Vec<_>>>()?;
-        Ok(self.made(ThreadCall::Ignore, args, Type::Int(INT), loc))
+        Ok(self.thread_intrinsic(ThreadCall::Ignore, args, Type::Int(INT), loc))
     }
 
     fn assumed(&mut self, args: &[ast::Expr], loc: Loc) -> Fallible<Expr> {
@@ -172,13 +172,13 @@ impl Checker<'_> {
             return Err(self.error(loc, "this takes a condition and a string", "this call"));
         };
         let cond = self.condition(cond)?;
-        Ok(self.made(ThreadCall::Must(text.clone()), vec![cond], Type::Void, loc))
+        Ok(self.thread_intrinsic(ThreadCall::Must(text.clone()), vec![cond], Type::Void, loc))
     }
 
     fn mentions(&mut self, args: &[ast::Expr], loc: Loc) -> Fallible<Expr> {
         let [ast::Expr { kind: ast::ExprKind::Str(text), .. }] = args else {
             return Err(self.error(loc, "this takes a string", "this call"));
         };
-        Ok(self.made(ThreadCall::Mentions(text.clone()), Vec::new(), Type::Int(INT), loc))
+        Ok(self.thread_intrinsic(ThreadCall::Mentions(text.clone()), Vec::new(), Type::Int(INT), loc))
     }
 }

@@ -34,8 +34,12 @@ impl Checker<'_> {
                 Ok(Type::Array(Box::new(element), 0))
             }
             TypeExpr::Function { returns, .. } => self.resolve(returns),
-            // `convert` has reported both.
-            TypeExpr::Atomic(_) | TypeExpr::Error => Err(Reported),
+            TypeExpr::Atomic(inner) => {
+                let inner = self.resolve_for(inner, name)?;
+                Ok(if inner.is_atomic() { inner } else { Type::Atomic(Box::new(inner)) })
+            }
+            // `convert` has reported it.
+            TypeExpr::Error => Err(Reported),
         }
     }
 
@@ -66,6 +70,7 @@ impl Checker<'_> {
         if !self.out.types.is_complete(ty) {
             return Err(self.error(loc, format!("`{shown}` is an incomplete type"), "its size is not known"));
         }
+        self.atomic_scalars(ty, loc)?;
         if words == 0 {
             return Err(self.error(loc, format!("`{shown}` has no size"), "nothing to store"));
         }
@@ -74,6 +79,21 @@ impl Checker<'_> {
             return Err(self.error(loc, message, "here"));
         }
         Ok(())
+    }
+
+    /// An object that is atomic as a whole is one word.
+    fn atomic_scalars(&mut self, ty: &Type, loc: Loc) -> Fallible<()> {
+        match ty {
+            Type::Array(element, _) => self.atomic_scalars(element, loc),
+            Type::Atomic(inner) if !self.out.types.is_scalar(inner) => {
+                if let Some(again) = self.as_word(inner, false) {
+                    return Err(again);
+                }
+                let message = format!("`{}` is not one word", self.show(inner));
+                Err(self.error(loc, message, "cannot be read and written at once"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn named(&mut self, name: &Name) -> Fallible<Type> {

@@ -4,7 +4,7 @@ use cyrano_ir::IntType;
 use lang_c::ast as c;
 use lang_c::span::Node;
 
-use super::{Converter, Dialect};
+use super::Converter;
 use crate::ast::{Decl, Designator, EnumSpec, Field, Init, InitItem, Name, Param, Storage, StructSpec, TypeExpr};
 use crate::source::Loc;
 
@@ -78,14 +78,7 @@ impl Converter<'_> {
     /// Every access of the source is an access of the program, so that `volatile` and `const` change nothing.
     fn qualifier(&mut self, node: &Node<c::TypeQualifier>, words: &mut Words) {
         if node.node == c::TypeQualifier::Atomic {
-            self.atomic(self.loc(node), words);
-        }
-    }
-
-    fn atomic(&mut self, loc: Loc, words: &mut Words) {
-        words.atomic = true;
-        if self.dialect == Dialect::File {
-            self.refuse(loc, "`_Atomic`: accesses are plain, use fences and the intrinsics of cyrano.h");
+            words.atomic = true;
         }
     }
 
@@ -121,7 +114,7 @@ impl Converter<'_> {
                 TypeExpr::Error
             }
             c::TypeSpecifier::Atomic(ty) => {
-                self.atomic(loc, words);
+                words.atomic = true;
                 self.type_name(ty)
             }
             c::TypeSpecifier::TypeOf(of) => match &of.node {
@@ -226,8 +219,11 @@ impl Converter<'_> {
         }
         let is_pointer =
             |derived: &&Node<c::DerivedDeclarator>| matches!(derived.node, c::DerivedDeclarator::Pointer(_));
-        for _ in node.node.derived.iter().filter(is_pointer) {
+        for derived in node.node.derived.iter().filter(is_pointer) {
             ty = TypeExpr::Pointer(Box::new(ty));
+            if is_atomic(&derived.node) {
+                ty = TypeExpr::Atomic(Box::new(ty));
+            }
         }
         for derived in node.node.derived.iter().rev().filter(|derived| !is_pointer(derived)) {
             ty = self.derived(derived, ty);
@@ -361,4 +357,11 @@ fn is_harmless(name: &str) -> bool {
             | "gnu_inline"
             | "visibility"
     )
+}
+
+/// Whether `_Atomic` stands behind the star.
+fn is_atomic(derived: &c::DerivedDeclarator) -> bool {
+    let c::DerivedDeclarator::Pointer(qualifiers) = derived else { return false };
+    let atomic = |node: &Node<c::PointerQualifier>| matches!(&node.node, c::PointerQualifier::TypeQualifier(qualifier) if qualifier.node == c::TypeQualifier::Atomic);
+    qualifiers.iter().any(atomic)
 }

@@ -70,6 +70,11 @@ impl Lowerer<'_, '_> {
         {
             return Argument::PointsTo(self.frozen(spot));
         }
+        if self.shared.escapes.is_order(func, LocalId(index))
+            && let Some(value) = self.known(arg)
+        {
+            return Argument::Words(vec![Ir::Const(value)]);
+        }
         let words = self.values(arg);
         Argument::Words(if later_effects { words.into_iter().map(|word| self.saved(word)).collect() } else { words })
     }
@@ -149,6 +154,7 @@ impl Lowerer<'_, '_> {
                     *slot = Some(spot);
                 }
             }
+            Argument::Words(words) if self.keeps(LocalId(index), &words) => {}
             Argument::Words(words) => {
                 let spot = self.new_variable(LocalId(index));
                 for (word, value) in words.into_iter().enumerate() {
@@ -156,6 +162,26 @@ impl Lowerer<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The first value of a local.
+    pub(super) fn initial(&mut self, id: LocalId, value: &Expr) -> Vec<LocalExpr> {
+        let order = self.frames.last().is_some_and(|frame| self.shared.escapes.is_order(frame.func, id));
+        match self.known(value).filter(|_| order) {
+            Some(known) => vec![Ir::Const(known)],
+            None => self.values(value),
+        }
+    }
+
+    /// Whether a local stands for this constant from now on, because it says how accesses are ordered.
+    pub(super) fn keeps(&mut self, id: LocalId, words: &[LocalExpr]) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let constant = words.iter().all(|word| matches!(word, Ir::Const(_)));
+        let keeps = constant && self.shared.escapes.is_order(frame.func, id);
+        if keeps && let Some(slot) = self.frame().and_then(|frame| frame.locals.get_mut(id.0)) {
+            *slot = Some(Spot::Values(words.to_vec()));
+        }
+        keeps
     }
 
     /// Registers for a variable, one per word; none for nothing.

@@ -55,6 +55,7 @@ impl Lowerer<'_, '_> {
                 self.progress();
                 Vec::new()
             }
+            Intrinsic::Atomic(atomic) => self.atomic_operation(atomic, args),
             Intrinsic::Mark(mark) => {
                 self.mark(*mark);
                 Vec::new()

@@ -27,7 +27,7 @@ impl Lowerer<'_, '_> {
     /// How a loop counts that has something to do with threads, if what stands before it says so.
     pub(super) fn counted(&self, before: Option<&Stmt>, repeat: &Loop) -> Option<Counted> {
         let frame = self.frames.last()?;
-        let (variable, start) = self.initial(before?)?;
+        let (variable, start) = self.set_last(before?)?;
         let cond = repeat.cond.as_ref().filter(|_| repeat.tests_first)?;
         let step = self.step(repeat.step.as_ref()?, variable)?;
         let threads = any(Part::Stmt(&repeat.body), &|part| self.is_about_threads(part));
@@ -55,9 +55,9 @@ impl Lowerer<'_, '_> {
     }
 
     /// The variable that a statement sets last, and its value.
-    fn initial(&self, stmt: &Stmt) -> Option<(LocalId, i128)> {
+    fn set_last(&self, stmt: &Stmt) -> Option<(LocalId, i128)> {
         match &stmt.kind {
-            StmtKind::Block(list) => self.initial(list.last()?),
+            StmtKind::Block(list) => self.set_last(list.last()?),
             StmtKind::Declare(id, Some(value)) => Some((*id, self.constant(value)?)),
             StmtKind::Expr(expr) => match &expr.kind {
                 ExprKind::Assign(Lvalue { kind: LvalueKind::Local(id), .. }, value) => {

@@ -32,9 +32,11 @@ impl Lowerer<'_, '_> {
                 self.at(stmt.loc);
                 match value {
                     Some(value) => {
-                        let words = self.values(value);
-                        let spot = self.new_or_known(*id);
-                        self.assign_words(&spot, words);
+                        let words = self.initial(*id, value);
+                        if !self.keeps(*id, &words) {
+                            let spot = self.new_or_known(*id);
+                            self.assign_words(&spot, words);
+                        }
                     }
                     None if self.repeats > 0 || self.fresh > 0 => self.forget(*id),
                     None => {}

@@ -80,6 +80,10 @@ impl Frontend for C {
         true
     }
 
+    fn maps_orders(&self) -> bool {
+        true
+    }
+
     fn words(&self) -> Words {
         cyrano_cfront::BLOCK_WORDS
     }
