@@ -13,6 +13,7 @@ mod addresses;
 mod all_tests;
 mod arith;
 pub mod ast;
+pub mod atomics;
 mod blocks;
 mod check;
 mod condition;
@@ -23,6 +24,7 @@ mod headers;
 pub mod integers;
 mod lower;
 mod macros;
+pub mod mapping;
 mod memory;
 mod optimise;
 mod preprocess;
@@ -32,6 +34,7 @@ mod tests_file;
 mod token;
 mod tree;
 mod types;
+mod whole;
 
 use convert::Dialect;
 use cyrano_ir::{Diagnostic, Program, Span};
@@ -99,6 +102,16 @@ impl Unit {
     /// The program of a test before it is cleaned up, to compare.
     pub fn program_as_lowered(&self, test: &Test) -> Result<Program, Vec<Diagnostic>> {
         program::program(self, test, Bounds::default(), false)
+    }
+
+    /// Whether the file is a whole program.
+    pub fn has_main(&self) -> bool {
+        self.checked.functions.iter().any(|function| function.name == "main" && function.body.is_some())
+    }
+
+    /// The program that begins with `main`.
+    pub fn whole(&self, bounds: Bounds) -> Result<Program, Vec<Diagnostic>> {
+        whole::program(self, bounds, true)
     }
 
     /// The words of memory that hold addresses, also those whose type is an integer.

@@ -17,6 +17,17 @@ const MAX_INCLUDES: usize = 32;
 /// The largest source file, in bytes.
 pub const MAX_SOURCE: usize = 2 << 20;
 
+/// The macros that are there from the start: those of a C11 compiler for 64-bit Linux, as far as programs ask for them.
+const PREDEFINED: [(&str, &str); 7] = [
+    ("__CYRANO__", "1"),
+    ("__ATOMIC_RELAXED", "0"),
+    ("__ATOMIC_CONSUME", "1"),
+    ("__ATOMIC_ACQUIRE", "2"),
+    ("__ATOMIC_RELEASE", "3"),
+    ("__ATOMIC_ACQ_REL", "4"),
+    ("__ATOMIC_SEQ_CST", "5"),
+];
+
 /// The text of a file beside the C file, by the name that the `#include` gives.
 pub type Resolver<'r> = &'r dyn Fn(&str) -> Option<String>;
 
@@ -83,15 +94,7 @@ pub(crate) fn preprocess(
         once: Vec::new(),
         depth: 0,
     };
-    let one = Token {
-        kind: TokenKind::Number,
-        text: "1".into(),
-        loc: Loc::default(),
-        starts_line: false,
-        spaced: true,
-        hidden: Vec::new(),
-    };
-    preprocessor.macros.table.insert("__CYRANO__".into(), Macro { parameters: None, body: vec![one] });
+    preprocessor.predefine();
     preprocessor.file(0);
     let tokens = std::mem::take(&mut preprocessor.output);
     (Preprocessed::new(&tokens), tokens)
@@ -121,6 +124,14 @@ struct Branch {
 }
 
 impl Preprocessor<'_> {
+    /// The macros that are there from the start.
+    fn predefine(&mut self) {
+        for (name, value) in PREDEFINED {
+            let body = tokens(value, 0, self.problems).into_iter().map(|token| Token { loc: Loc::default(), ..token });
+            self.macros.table.insert(name.to_owned(), Macro { parameters: None, body: body.collect() });
+        }
+    }
+
     fn file(&mut self, file: u32) {
         let text = self.sources.files[file as usize].text.clone();
         let tokens = tokens(&text, file, self.problems);

@@ -42,7 +42,7 @@ int f(void) { return twice(4); }
 
 int twice(int x) { return y; }
 //= what_it_cannot_do_is_said
-#include <stdio.h>
+#include <complex.h>
 //= what_it_cannot_do_is_said_2
 #pragma omp parallel
 //= what_it_cannot_do_is_said_3
