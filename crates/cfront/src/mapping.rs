@@ -375,10 +375,12 @@ impl<'t> Mapping<'t> {
 
     /// A fence behind a branch that leads on whatever was read.
     fn after_branch(&mut self, read: Place, barrier: Option<Barrier>, at: usize) {
-        let next = InstrId::new(self.code.len() + 1);
-        self.settled.insert(self.code.len());
-        let cond = LocalExpr::binary(BinOp::Eq, Expr::Var(read.clone()), Expr::Var(read));
-        self.push(Op::Branch { cond, then_to: next, else_to: next }, at);
+        let here = self.code.len();
+        self.settled.extend([here, here + 1]);
+        let (then_to, else_to) = (InstrId::new(here + 1), InstrId::new(here + 2));
+        let cond = LocalExpr::binary(BinOp::Eq, Expr::Var(read), Expr::Const(0));
+        self.push(Op::Branch { cond, then_to, else_to }, at);
+        self.push(Op::Jump(else_to), at);
         self.barrier(barrier, at);
     }
 

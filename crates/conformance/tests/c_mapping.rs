@@ -97,9 +97,18 @@ fn updates() -> Vec<String> {
             let other = other.replace(&format!("memory_order_{first})"), &format!("memory_order_{second})"));
             // Message passing, and store buffering with a read-modify-write instead of one access or of both.
             let bodies = [
-                ("atomic_store_explicit(x, 1, memory_order_relaxed); ONE", "OTHER r1 = atomic_load_explicit(x, memory_order_relaxed);"),
-                ("ONE r1 = atomic_load_explicit(x, memory_order_relaxed);", "atomic_store_explicit(x, 1, memory_order_seq_cst); r1 = atomic_load_explicit(y, memory_order_seq_cst);"),
-                ("ONE atomic_store_explicit(x, 1, memory_order_relaxed);", "r1 = atomic_load_explicit(x, memory_order_acquire); OTHER"),
+                (
+                    "atomic_store_explicit(x, 1, memory_order_relaxed); ONE",
+                    "OTHER r1 = atomic_load_explicit(x, memory_order_relaxed);",
+                ),
+                (
+                    "ONE r1 = atomic_load_explicit(x, memory_order_relaxed);",
+                    "atomic_store_explicit(x, 1, memory_order_seq_cst); r1 = atomic_load_explicit(y, memory_order_seq_cst);",
+                ),
+                (
+                    "ONE atomic_store_explicit(x, 1, memory_order_relaxed);",
+                    "r1 = atomic_load_explicit(x, memory_order_acquire); OTHER",
+                ),
             ];
             for (left, right) in bodies {
                 let thread = |number: usize, body: &str| {
@@ -155,6 +164,7 @@ fn without_its_fences_and_tags_a_mapping_shows_more() {
         mapped
     };
     let (more, _) = compare(&texts, bare);
-    let silent: Vec<&str> = MACHINES.iter().zip(&more).filter(|(_, more)| more.is_none()).map(|((name, _), _)| *name).collect();
+    let silent: Vec<&str> =
+        MACHINES.iter().zip(&more).filter(|(_, more)| more.is_none()).map(|((name, _), _)| *name).collect();
     assert_eq!(silent, Vec::<&str>::new(), "on these nothing is noticed");
 }
