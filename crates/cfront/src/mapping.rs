@@ -186,7 +186,9 @@ pub fn speaks_of_orders(program: &Program) -> bool {
 /// The program as a compiler makes it.
 pub fn compiled(program: &Program, target: Target) -> Program {
     let threads = program.threads.iter().map(|thread| Mapping::of(thread, target).thread()).collect();
-    Program { threads, ..program.clone() }
+    // On a machine everything behind a branch depends on it, also where its two ways have met.
+    let scoped = program.scoped && target == Target::Pairs;
+    Program { threads, scoped, ..program.clone() }
 }
 
 /// A thread in the making.
