@@ -424,8 +424,11 @@ fn included(rest: &[Token]) -> Option<(String, bool)> {
     }
 }
 
+/// Where what is no parameter stands, and what is wrong with it.
+type Misnamed = (Option<Loc>, &'static str);
+
 /// The names of parameters, and whether the last one takes all arguments that are left.
-fn named(list: &[Token]) -> Result<(Vec<String>, bool), (Option<Loc>, &'static str)> {
+fn named(list: &[Token]) -> Result<(Vec<String>, bool), Misnamed> {
     let mut names: Vec<String> = Vec::new();
     if list.is_empty() {
         return Ok((names, false));

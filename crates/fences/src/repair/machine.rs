@@ -27,6 +27,9 @@ use crate::suite::Judgement;
 use crate::text::{FenceText, Stronger};
 use crate::turns::Turns;
 
+/// A stronger way to write an access, and what it does.
+type Way = (Stronger, Vec<Retag>);
+
 /// So much distaste weighs as much as one unit of cost.
 const TASTE: u32 = 1 << 8;
 
@@ -210,7 +213,7 @@ impl<'a, A: Ask> Machine<'a, A> {
                 retags.iter().all(|retag| retag.is_known(known)).then_some((way, retags))
             });
             // What stands at one place is written in one way; a statement of C may have several such places.
-            let mut all: BTreeMap<(usize, usize), Vec<(Stronger, Vec<Retag>)>> = BTreeMap::new();
+            let mut all: BTreeMap<(usize, usize), Vec<Way>> = BTreeMap::new();
             for (way, retags) in fitting.filter(|(way, _)| !offered.contains(&way.range.start)) {
                 all.entry((way.range.start, way.range.end)).or_default().push((way, retags));
             }
