@@ -6,6 +6,7 @@ mod decl;
 mod expr;
 mod stmt;
 
+pub(crate) use expr::character;
 use lang_c::ast as c;
 use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
 use lang_c::span::Node;

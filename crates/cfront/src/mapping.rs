@@ -186,7 +186,9 @@ pub fn speaks_of_orders(program: &Program) -> bool {
 /// The program as a compiler makes it.
 pub fn compiled(program: &Program, target: Target) -> Program {
     let threads = program.threads.iter().map(|thread| Mapping::of(thread, target).thread()).collect();
-    Program { threads, ..program.clone() }
+    // On a machine everything behind a branch depends on it, also where its two ways have met.
+    let scoped = program.scoped && target == Target::Pairs;
+    Program { threads, scoped, ..program.clone() }
 }
 
 /// A thread in the making.
@@ -375,10 +377,12 @@ impl<'t> Mapping<'t> {
 
     /// A fence behind a branch that leads on whatever was read.
     fn after_branch(&mut self, read: Place, barrier: Option<Barrier>, at: usize) {
-        let next = InstrId::new(self.code.len() + 1);
-        self.settled.insert(self.code.len());
-        let cond = LocalExpr::binary(BinOp::Eq, Expr::Var(read.clone()), Expr::Var(read));
-        self.push(Op::Branch { cond, then_to: next, else_to: next }, at);
+        let here = self.code.len();
+        self.settled.extend([here, here + 1]);
+        let (then_to, else_to) = (InstrId::new(here + 1), InstrId::new(here + 2));
+        let cond = LocalExpr::binary(BinOp::Eq, Expr::Var(read), Expr::Const(0));
+        self.push(Op::Branch { cond, then_to, else_to }, at);
+        self.push(Op::Jump(else_to), at);
         self.barrier(barrier, at);
     }
 

@@ -138,7 +138,7 @@ impl Case {
             )),
             (_, Some(_)) => Some(format!("memory orders are mapped to instructions of {} (docs/c.md)", model.name)),
             (true, None) if speaks => Some(format!(
-                "under {} every access is sequentially consistent, whatever memory order it asks for",
+                "under {} every access is sequentially consistent, whatever memory order it asks for; rc11 knows what the orders leave open, races among it",
                 model.name
             )),
             _ => None,

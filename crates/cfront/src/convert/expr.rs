@@ -182,7 +182,7 @@ impl Converter<'_> {
 }
 
 /// The value of a character constant, which is that of a signed `char`.
-fn character(text: &str) -> Option<i128> {
+pub(crate) fn character(text: &str) -> Option<i128> {
     let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
     let byte = match inner.strip_prefix('\\') {
         None => Some(inner).filter(|inner| inner.len() == 1)?.bytes().next()?,
