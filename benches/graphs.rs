@@ -56,12 +56,7 @@ fn stores(threads: u32, looks: usize) -> Shape {
     shape(format!("stores, {looks} loads"), (1, 0), RELAXED, threads)
 }
 
-fn shape(
-    name: String,
-    (locations, initial): (usize, u32),
-    orders: [&'static str; 3],
-    threads: Vec<Vec<Op>>,
-) -> Shape {
+fn shape(name: String, (locations, initial): (usize, u32), orders: [&'static str; 3], threads: Vec<Vec<Op>>) -> Shape {
     Shape { name, locations, initial, orders, threads }
 }
 
@@ -77,7 +72,9 @@ impl Shape {
                     loads += 1;
                     format!("int r{loads} = atomic_load_explicit({}, memory_order_{load});", address(at))
                 }
-                Op::Store(at, value) => format!("atomic_store_explicit({}, {value}, memory_order_{store});", address(at)),
+                Op::Store(at, value) => {
+                    format!("atomic_store_explicit({}, {value}, memory_order_{store});", address(at))
+                }
                 Op::StoreSum(at) => {
                     let sum = format!("r{} + r{loads}", loads - 1);
                     format!("atomic_store_explicit({}, {sum}, memory_order_{store});", address(at))

@@ -203,7 +203,8 @@ fn part(line: &str) -> Option<Part> {
         "all" => None,
         range => Some(range.split_once('-').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)))?),
     };
-    let path: Option<Vec<u16>> = path.split('.').filter(|word| !word.is_empty()).map(|word| word.parse().ok()).collect();
+    let path: Option<Vec<u16>> =
+        path.split('.').filter(|word| !word.is_empty()).map(|word| word.parse().ok()).collect();
     Some(Part { start: start.parse().ok()?, path: path?, left })
 }
 

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use cyrano_engine::Limits;
 use cyrano_ir::{InstrId, ThreadId};
@@ -196,8 +196,7 @@ pub(crate) fn divide<'p, G: Goal<W>, M: Consistency<W>, const W: usize>(
     let parts = if share.index == 0 {
         spread(root, share, goal, shared)?
     } else {
-        let limits = Limits::default();
-        spread(root, share, &mut Blind, &unseen(shared.fault, &limits))?
+        spread(root, share, &mut Blind, &unseen(shared.fault, shared.limits))?
     };
     let own = |at: usize| at % usize::from(share.count) == usize::from(share.index);
     Ok(parts.into_iter().enumerate().filter(|(at, _)| own(*at)).map(|(_, level)| level).collect())
@@ -209,10 +208,12 @@ fn spread<'p, G: Goal<W>, M: Consistency<W>, const W: usize>(
     goal: &mut G,
     shared: &Shared<'_, Level<'p, M, W>>,
 ) -> Result<VecDeque<Level<'p, M, W>>, Halt> {
+    // Nobody interrupts it: it does not take long.
+    let quiet = unseen(shared.fault, shared.limits);
     let mut parts = VecDeque::from([root]);
     while parts.len() < PARTS * usize::from(share.count) {
         let Some(part) = parts.pop_front() else { break };
-        let mut search = Search::new(goal, vec![part], shared);
+        let mut search = Search::new(goal, vec![part], &quiet);
         if !search.top().ended {
             search.open()?;
         }
@@ -230,5 +231,10 @@ fn spread<'p, G: Goal<W>, M: Consistency<W>, const W: usize>(
             }
         }
     }
+    let (counts, done) = quiet.told.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut told = shared.told.lock().unwrap_or_else(PoisonError::into_inner);
+    told.0.add(&counts);
+    told.1 += done;
+    drop(told);
     Ok(parts)
 }

@@ -25,6 +25,7 @@ mod revisit;
 mod rows;
 mod search;
 mod setup;
+mod several;
 mod thread;
 mod total;
 mod views;
@@ -51,6 +52,7 @@ use level::Level;
 use pool::Pool;
 use search::{Goal, Halt, Search, Shared};
 use setup::{Start, starts};
+use several::together;
 use total::{Kept, Total};
 use views::Views;
 
@@ -195,15 +197,19 @@ impl<'a> Run<'a> {
             keep: self.keep,
         };
         let root = || Level::new(Graph::<W>::new(start, self.limits.iterations, graphs.idle_iterations), model.clone());
-        let mut todo = Vec::new();
-        for part in parts {
+        let first = parts.iter().try_fold(Vec::new(), |mut todo, part| {
             match graphs.share.filter(|_| *part == Part::whole(part.start)) {
-                Some(share) => todo.extend(divide(root(), share, (goal, &shared))?),
+                Some(share) => todo.extend(divide(root(), share, (&mut *goal, &shared))?),
                 None => todo.push(arrive(root(), part, graphs.fault)?.ok_or(Halt::Lost)?),
             }
-        }
+            Ok(todo)
+        });
+        let (mut todo, begun) = first.map_or_else(|halt| (Vec::new(), Err(halt)), |todo| (todo, Ok(())));
         let mut several = false;
         let ended = loop {
+            if begun.is_err() {
+                break begun;
+            }
             let ended = if several {
                 shared.pool = Some(Pool::new(self.limits.workers, todo));
                 let ended = together(&shared, goal, new, self.limits.workers);
@@ -230,57 +236,6 @@ impl<'a> Run<'a> {
         };
         *counts = shared.told.into_inner().unwrap_or_else(PoisonError::into_inner).0;
         ended
-    }
-}
-
-/// Several search what is in a pool.
-fn together<'p, G: Goal<W> + Send, M: Consistency<W> + Send + Sync, const W: usize>(
-    shared: &Shared<'_, Level<'p, M, W>>,
-    goal: &mut G,
-    new: &(impl Fn() -> G + Sync),
-    workers: usize,
-) -> Result<(), Halt> {
-    let Some(pool) = &shared.pool else { return Ok(()) };
-    let work = || {
-        let (mut goal, mut since) = (new(), 0);
-        while let Some(level) = pool.take() {
-            let mut search = Search::new(&mut goal, vec![level], shared);
-            search.since = since;
-            let ended = search.run();
-            since = search.since;
-            search.tell();
-            if ended.is_err() {
-                pool.close();
-                search.left().into_iter().for_each(|level| pool.give(level));
-                return (goal, ended);
-            }
-        }
-        (goal, Ok(()))
-    };
-    let ends: Vec<(G, Result<(), Halt>)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
-    let mut ended = Ok(());
-    for (other, end) in ends {
-        goal.join(other);
-        if weighs(end) > weighs(ended) {
-            ended = end;
-        }
-    }
-    ended
-}
-
-/// What ends the work of all is what weighs most: what settles the question comes before what only interrupts.
-fn weighs(end: Result<(), Halt>) -> u8 {
-    match end {
-        Ok(()) => 0,
-        Err(Halt::Elsewhere) => 1,
-        Err(Halt::Long | Halt::Paused) => 2,
-        Err(Halt::Stopped(_)) => 3,
-        Err(Halt::Settled) => 4,
-        Err(Halt::TooLarge | Halt::Lost) => 5,
     }
 }
 

@@ -56,7 +56,9 @@ impl LargeArgs {
             return refused("--disk and --checkpoint are for --engine explore, and --checkpoint for --engine graphs");
         }
         if run.engine == Some(EngineName::Graphs) && self.disk.is_some() {
-            return refused("--engine graphs keeps no states, so there is nothing for --disk; --checkpoint keeps what is left");
+            return refused(
+                "--engine graphs keeps no states, so there is nothing for --disk; --checkpoint keeps what is left",
+            );
         }
         if run.fingerprint {
             return refused("--fingerprint keeps no states, so there is nothing for --disk and --checkpoint to keep");
