@@ -197,7 +197,8 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                         return self.went_wrong();
                     }
                     self.top().ended = false;
-                    self.added()?;
+                    // Nobody interrupts a search here: the way to a part of it is known by what was chosen, and fences on it are not counted again.
+                    self.counted()?;
                     continue;
                 }
                 Next::Choice => {
@@ -263,6 +264,10 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                     return Ok(false);
                 }
                 self.spare.extend(self.levels.pop());
+                // A part of a search that was interrupted goes on before anything is taken back.
+                if !self.top().ended {
+                    return Ok(true);
+                }
                 continue;
             };
             let level = self.top();
@@ -301,8 +306,17 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
     }
 
-    /// Counts an event.
+    /// Counts an event, and looks at the limits now and then.
     fn added(&mut self) -> Result<(), Halt> {
+        self.counted()?;
+        if self.since < self.shared.pace {
+            return Ok(());
+        }
+        self.since = 0;
+        self.look()
+    }
+
+    fn counted(&mut self) -> Result<(), Halt> {
         self.counts.events += 1;
         let graph = self.graph();
         let (full, len) = (graph.full, graph.order.len() as u64);
@@ -311,11 +325,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             return Err(Halt::TooLarge);
         }
         self.since += 1;
-        if self.since < self.shared.pace {
-            return Ok(());
-        }
-        self.since = 0;
-        self.look()
+        Ok(())
     }
 
     /// Lets a read that is there see the next write of a thread.
