@@ -184,7 +184,11 @@ fn ours(litmus: &Path, workers: usize) -> Found {
 
 /// GenMC counts executions and tells its time in words. Symmetry is switched off: here, too, executions of equal threads count one by one.
 fn theirs(genmc: &Path, program: &Path) -> Found {
-    let output = Command::new(genmc).args(["--rc11", "--disable-sr", "--disable-estimation"]).arg(program).output().expect("GenMC runs");
+    let output = Command::new(genmc)
+        .args(["--rc11", "--disable-sr", "--disable-estimation"])
+        .arg(program)
+        .output()
+        .expect("GenMC runs");
     let text = String::from_utf8_lossy(&output.stdout);
     let after = |words: &str| text.split_once(words).map(|(_, rest)| leading(rest.trim_start()));
     let (Some(executions), Some(seconds)) = (after("complete executions explored:"), after("wall-clock time:")) else {

@@ -52,7 +52,10 @@ fn in_pieces(graphs: &Graphs, query: &Query<'_>, workers: usize, moments: &mut M
     let (mut from, mut interrupts) = (None, 0);
     loop {
         let shelf = Shelf { every: 2 + moments.next(3), ..Shelf::default() };
-        let limits = Limits { workers: 1 + moments.next(workers as u64) as usize, ..limits(1.0, 2).with_looks(3 + moments.next(12) + interrupts) };
+        let limits = Limits {
+            workers: 1 + moments.next(workers as u64) as usize,
+            ..limits(1.0, 2).with_looks(3 + moments.next(12) + interrupts)
+        };
         let answer = graphs.ask_kept(query, &limits, &(), &shelf, from.clone());
         let mut kept = shelf.kept.into_inner().expect("nobody panics with it");
         if answer.reason.as_ref().and_then(Cause::stop).is_none() {
@@ -99,7 +102,7 @@ fn interrupted_searches_find_the_same() {
     let cell = Mutex::new((&mut moments, &mut interrupted));
     let result = runner.run(&program(), |random| {
         let mut cell = cell.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                let found = compare(&random.program(), &["cat:tso", "rc11"], 2, cell.0);
+        let found = compare(&random.program(), &["cat:tso", "rc11"], 2, cell.0);
         *cell.1 += found.map_err(TestCaseError::fail)?;
         Ok(())
     });

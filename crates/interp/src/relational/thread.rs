@@ -338,9 +338,11 @@ impl<'p> Run<'p> {
         if rmw || self.section.is_some() { tags | Tags::SYNC } else { tags }
     }
 
-    /// Performs a plain store; everything else needs something.
+    /// Performs a plain store; everything else needs something. What an access is computed from goes wrong before it is performed, whatever it would find.
     fn access(&mut self, access: &'p Access) -> Result<Option<Need<'p>>, EvalError> {
         let loc = access.addr.location(self.program, &*self.registers)?;
+        access.dst.as_ref().map(|dst| dst.register(&*self.registers)).transpose()?;
+        access.operands().into_iter().try_for_each(|operand| operand.value(&*self.registers).map(drop))?;
         let exclusive = access.tags.contains(Tags::EXCLUSIVE);
         if access.kind != AccessKind::Store {
             return Ok(Some(Need::Read(access, loc)));
@@ -400,10 +402,12 @@ impl<'p> Run<'p> {
         let mut sources = Sources::default();
         let register = access.dst.as_ref().map(|dst| self.destination(dst, &mut sources)).transpose()?;
         let written = match &access.change {
-            Some(Change::Cas { new, .. }) if forced => Some(new.value(&*self.registers)?),
-            Some(change) => change.apply(value, |operand| operand.value(&*self.registers))?,
-            None => None,
+            Some(Change::Cas { new, .. }) if forced => new.value(&*self.registers).map(Some),
+            Some(change) => change.apply(value, |operand| operand.value(&*self.registers)),
+            None => Ok(None),
         };
+        // What cannot be added to what is there goes wrong after it has been read.
+        let (written, error) = (written.unwrap_or(None), written.err());
         let failed = access.failed.filter(|_| written.is_none());
         let mut event =
             self.event(What::Read, Some(loc), self.tags(failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw));
@@ -417,6 +421,9 @@ impl<'p> Run<'p> {
         let write = written.map(|written| self.write_half(access, loc, written, read));
         let kind = access.kind;
         self.accesses.push(Performed { instr: self.pc, kind, loc, read: Some(read), write });
+        if let Some(error) = error {
+            return Err(error);
+        }
         if let Some(register) = register {
             match &access.change {
                 Some(Change::Cas { .. }) if written.is_some() => sources.all.insert(read),
