@@ -12,6 +12,7 @@ use crate::consistency::Consistency;
 use crate::execution::{Form, execution, execution_between};
 use crate::freed::{Freed, freed};
 use crate::graph::{Graph, Kind};
+use crate::kept::{Seen, Share};
 use crate::rows::{EventId, Row};
 use crate::search::Goal;
 use crate::thread::Status;
@@ -205,7 +206,20 @@ impl<'q> Asked<'q> {
     }
 
     /// The answer, after a search that ended like this.
-    pub(crate) fn answer(self, stopped: Result<(), Stop>, iterations: usize) -> Answer {
+    pub(crate) fn answer(self, stopped: Result<(), Stop>, iterations: usize, share: Option<Share>) -> Answer {
+        let shows = self.decision.is_some();
+        let answer = self.whole_answer(stopped, iterations);
+        match share {
+            // What was not found may be in the part of somebody else.
+            Some(Share { index, count }) if !shows && answer.verdict != Verdict::Unknown => {
+                let (verdict, violation, cause) = (Verdict::Bounded, None, Cause::Share(index + 1, count));
+                Answer { verdict, violation, reason: Some(cause), ..answer }
+            }
+            _ => answer,
+        }
+    }
+
+    fn whole_answer(self, stopped: Result<(), Stop>, iterations: usize) -> Answer {
         if let Some((violation, reason, execution)) = self.decision {
             let verdict = if violation.is_some() { Verdict::Violated } else { Verdict::Verified };
             return Answer { violation, execution: Some(execution), ..Answer::new(verdict, reason) };
@@ -306,6 +320,23 @@ impl<const W: usize> Goal<W> for Asked<'_> {
         self.unsure |= other.unsure;
         self.outcomes.extend(other.outcomes);
         self.decision = self.decision.take().or(other.decision);
+    }
+
+    fn seen(&self) -> Seen {
+        let Self { flags, unrolled, limited, ended, asserted, unsure, outcomes, .. } = self;
+        let (flags, outcomes) = (flags.clone(), outcomes.clone());
+        let (unrolled, limited, ended, asserted, unsure) = (*unrolled, *limited, *ended, *asserted, *unsure);
+        Seen { flags, unrolled, limited, ended, asserted, unsure, outcomes }
+    }
+
+    fn has_seen(&mut self, seen: &Seen) {
+        self.flags.extend(seen.flags.iter().cloned());
+        self.unrolled |= seen.unrolled;
+        self.limited = self.limited.or(seen.limited);
+        self.ended |= seen.ended;
+        self.asserted |= seen.asserted;
+        self.unsure |= seen.unsure;
+        self.outcomes.extend(seen.outcomes.iter().cloned());
     }
 }
 

@@ -18,6 +18,7 @@ mod fits;
 mod freed;
 mod goals;
 mod graph;
+mod kept;
 mod level;
 mod pool;
 mod psc;
@@ -25,6 +26,7 @@ mod revisit;
 mod rows;
 mod search;
 mod setup;
+mod several;
 mod symmetry;
 mod thread;
 mod total;
@@ -40,6 +42,7 @@ use cyrano_engine::{
 use cyrano_ir::{Liveness, Op, Program, Property, Thread};
 use cyrano_memory::{Model, named};
 
+pub use kept::{Keep, Part, Progress, Seen, Share};
 pub use revisit::Fault;
 pub use search::Counts;
 
@@ -49,10 +52,12 @@ use execution::Form;
 use fits::unfit;
 use goals::{All, Asked};
 use graph::Graph;
+use kept::{arrive, divide};
 use level::Level;
 use pool::Pool;
 use search::{Goal, Halt, Search, Shared};
 use setup::{Start, starts};
+use several::together;
 use total::{Kept, Total};
 use views::Views;
 
@@ -67,15 +72,30 @@ pub struct Graphs {
     pub thread_symmetry: bool,
     /// After how many events a search is done by several, if there are several to do it.
     pub patience: u64,
+    /// Events between two looks at the limits.
+    pub pace: u64,
+    /// Which part of the executions is looked at, if not all; nothing is verified then, and all parts together look at each execution once.
+    pub share: Option<Share>,
     /// A bug that is there on purpose.
     pub fault: Option<Fault>,
 }
 
 impl Default for Graphs {
     fn default() -> Self {
-        Self { by_axioms: false, idle_iterations: true, thread_symmetry: true, patience: 50_000, fault: None }
+        Self {
+            by_axioms: false,
+            idle_iterations: true,
+            thread_symmetry: true,
+            patience: 50_000,
+            pace: 4096,
+            share: None,
+            fault: None,
+        }
     }
 }
+
+/// What is said if a part of a search is not there.
+const LOST: &str = "what was kept is not of this search";
 
 /// The models that this engine is for. In each of them `po | rf` has no cycle, whatever is before a set of events by `po | rf` is an execution if the whole is,
 /// and an execution can be extended by reading the last write and by writing last. That cannot be told from the text of a model, so that others are refused.
@@ -92,11 +112,22 @@ struct Run<'a> {
     ordered: Option<Kept>,
     /// Whether equal threads are sorted.
     sorted: bool,
+    keep: Option<&'a dyn Keep>,
+    /// From where it begins, or where it was when that was kept last.
+    so_far: Mutex<Progress>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(graphs: &'a Graphs, starts: &'a [Start<'a>], model: &'a Model, limits: &'a Limits) -> Self {
+        let parts = (0..starts.len()).map(Part::whole).collect();
+        let so_far = Mutex::new(Progress { parts, ..Progress::default() });
+        Self { graphs, starts, model, limits, watch: &(), ordered: None, sorted: false, keep: None, so_far }
+    }
+}
+
+impl<'a> Run<'a> {
     /// Searches with sets of 64·`W` events, and with larger ones if a graph does not fit.
-    fn run<G>(&self, goal: impl Fn() -> G + Sync) -> (G, Result<(), Stop>, Counts)
+    fn run<G>(&self, goal: impl Fn() -> G + Sync) -> (G, Result<(), Halt>, Counts)
     where
         G: Goal<1> + Goal<4> + Goal<16> + Goal<64> + Send,
     {
@@ -104,116 +135,131 @@ impl Run<'_> {
         let medium = small.or_else(|()| self.within::<G, 4>(&goal));
         let large = medium.or_else(|()| self.within::<G, 16>(&goal));
         let largest = large.or_else(|()| self.within::<G, 64>(&goal));
-        largest.unwrap_or_else(|()| (goal(), Err(Stop::Memory), Counts::default()))
+        largest.unwrap_or_else(|()| (goal(), Err(Halt::Stopped(Stop::Memory)), Counts::default()))
     }
 
     fn within<G: Goal<W> + Send, const W: usize>(
         &self,
         new: &(impl Fn() -> G + Sync),
-    ) -> Result<(G, Result<(), Stop>, Counts), ()> {
-        let (mut goal, mut counts) = (new(), Counts::default());
-        for start in self.starts {
-            match self.from::<G, W>(start, (&mut goal, new), &mut counts) {
+    ) -> Result<(G, Result<(), Halt>, Counts), ()> {
+        let Progress { mut counts, seen, parts, .. } = self.so_far();
+        let mut goal = new();
+        goal.has_seen(&seen);
+        for at in 0..self.starts.len() {
+            let (own, later): (Vec<Part>, Vec<Part>) =
+                parts.iter().filter(|part| part.start >= at).cloned().partition(|part| part.start == at);
+            if own.is_empty() {
+                continue;
+            }
+            match self.from::<G, W>((&own, &later), (&mut goal, new), &mut counts) {
                 Ok(()) => {}
-                Err(Halt::Stopped(stop)) => return Ok((goal, Err(stop), counts)),
                 Err(Halt::TooLarge) => return Err(()),
-                Err(_) => break,
+                Err(Halt::Settled) => return Ok((goal, Ok(()), counts)),
+                Err(halt) => return Ok((goal, Err(halt), counts)),
             }
         }
+        self.keep(Progress { counts, share: 1.0, seen: goal.seen(), parts: Vec::new() });
         Ok((goal, Ok(()), counts))
+    }
+
+    fn so_far(&self) -> Progress {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keep(&self, progress: Progress) {
+        if let Some(keep) = self.keep {
+            keep.keep(&progress);
+            *self.so_far.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+        }
     }
 
     fn from<'p, G: Goal<W> + Send, const W: usize>(
         &self,
-        start: &'p Start<'p>,
+        parts: (&[Part], &[Part]),
         goal: (&mut G, &(impl Fn() -> G + Sync)),
         counts: &mut Counts,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), Halt>
+    where
+        'a: 'p,
+    {
+        let start = &self.starts[parts.0.first().map_or(0, |part| part.start)];
         let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
         match self.model.name.as_str() {
             _ if self.graphs.by_axioms && self.ordered.is_none() => {
-                self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts)
+                self.by::<G, _, W>((start, parts), goal, ByAxioms::new(cat.plan()), counts)
             }
-            "ra" => self.by(start, goal, Views::<W>::release_acquire(&start.program), counts),
-            "rc11" => self.by(start, goal, Views::<W>::c11(&start.program), counts),
+            "ra" => self.by((start, parts), goal, Views::<W>::release_acquire(&start.program), counts),
+            "rc11" => self.by((start, parts), goal, Views::<W>::c11(&start.program), counts),
             name => match kept(name) {
-                Some(kept) => self.by(start, goal, Total::<W>::new(kept, &start.program), counts),
-                None => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
+                Some(kept) => self.by((start, parts), goal, Total::<W>::new(kept, &start.program), counts),
+                None => self.by::<G, _, W>((start, parts), goal, ByAxioms::new(cat.plan()), counts),
             },
         }
     }
 
     fn by<'p, G: Goal<W> + Send, M: Consistency<W> + Send + Sync, const W: usize>(
         &self,
-        start: &'p Start<'p>,
+        (start, (parts, later)): (&'p Start<'p>, (&[Part], &[Part])),
         (goal, new): (&mut G, &(impl Fn() -> G + Sync)),
         model: M,
         counts: &mut Counts,
     ) -> Result<(), Halt> {
-        let (iterations, idle) = (self.limits.iterations, self.graphs.idle_iterations);
+        let graphs = self.graphs;
+        let is_new = parts.iter().all(|part| *part == Part::whole(part.start));
+        let share = if is_new { 0.0 } else { self.so_far().share };
+        let (iterations, idle) = (self.limits.iterations, graphs.idle_iterations);
         let rules = Rules { iterations, idle, ordered: self.ordered.is_some(), sorted: self.sorted };
-        let level = Level::new(Graph::<W>::new(start, rules), model);
         let mut shared = Shared {
             limits: self.limits,
             watch: self.watch,
-            fault: self.graphs.fault,
+            fault: graphs.fault,
             pool: None,
-            told: Mutex::default(),
-            patience: (self.limits.workers > 1).then_some(self.graphs.patience),
+            told: Mutex::new((*counts, share)),
+            pace: graphs.pace,
+            patience: (self.limits.workers > 1).then_some(graphs.patience),
+            keep: self.keep,
         };
-        let mut search = Search::new(goal, level, &shared);
-        let ended = search.run();
-        search.tell();
-        let left = search.left();
-        let ended = if ended == Err(Halt::Long) {
-            shared.pool = Some(Pool::new(self.limits.workers, left));
-            together(&shared, goal, new, self.limits.workers)
-        } else {
-            ended
+        let root = || Level::new(Graph::<W>::new(start, rules), model.clone());
+        let first = parts.iter().try_fold(Vec::new(), |mut todo, part| {
+            match graphs.share.filter(|_| *part == Part::whole(part.start)) {
+                Some(share) => todo.extend(divide(root(), share, (&mut *goal, &shared))?),
+                None => todo.push(arrive(root(), part, graphs.fault)?.ok_or(Halt::Lost)?),
+            }
+            Ok(todo)
+        });
+        let (mut todo, begun) = first.map_or_else(|halt| (Vec::new(), Err(halt)), |todo| (todo, Ok(())));
+        let mut several = false;
+        let ended = loop {
+            if begun.is_err() {
+                break begun;
+            }
+            let ended = if several {
+                shared.pool = Some(Pool::new(self.limits.workers, todo));
+                let ended = together(&shared, goal, new, self.limits.workers);
+                todo = shared.pool.take().map_or_else(Vec::new, Pool::left);
+                ended
+            } else {
+                let mut search = Search::new(&mut *goal, todo, &shared);
+                let ended = search.run();
+                search.tell();
+                todo = search.left();
+                ended
+            };
+            several |= ended == Err(Halt::Long);
+            if let (Err(Halt::Paused | Halt::Stopped(_)), Some(part)) = (ended, parts.first()) {
+                let (counts, share) = *shared.told.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut parts = Vec::new();
+                todo.iter().for_each(|level| level.parts(part.start, &mut parts));
+                parts.extend_from_slice(later);
+                self.keep(Progress { counts, share, seen: goal.seen(), parts });
+            }
+            if !matches!(ended, Err(Halt::Paused | Halt::Long)) {
+                break ended;
+            }
         };
-        counts.add(&shared.told.into_inner().unwrap_or_else(PoisonError::into_inner).0);
+        *counts = shared.told.into_inner().unwrap_or_else(PoisonError::into_inner).0;
         ended
     }
-}
-
-/// Several search what is in a pool.
-fn together<'p, G: Goal<W> + Send, M: Consistency<W> + Send + Sync, const W: usize>(
-    shared: &Shared<'_, Level<'p, M, W>>,
-    goal: &mut G,
-    new: &(impl Fn() -> G + Sync),
-    workers: usize,
-) -> Result<(), Halt> {
-    let Some(pool) = &shared.pool else { return Ok(()) };
-    let work = || {
-        let (mut goal, mut since) = (new(), 0);
-        while let Some(level) = pool.take() {
-            let mut search = Search::new(&mut goal, level, shared);
-            search.since = since;
-            let ended = search.run();
-            since = search.since;
-            search.tell();
-            if ended.is_err() {
-                pool.close();
-                return (goal, ended);
-            }
-        }
-        (goal, Ok(()))
-    };
-    let ends: Vec<(G, Result<(), Halt>)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
-    let mut ended = Ok(());
-    for (other, end) in ends {
-        goal.join(other);
-        // What ended the work of all is told by whoever ended it.
-        let told = matches!(ended, Ok(()) | Err(Halt::Elsewhere)) || end == Err(Halt::TooLarge);
-        if end.is_err() && told {
-            ended = end;
-        }
-    }
-    ended
 }
 
 /// How much of program order a model with one order keeps.
@@ -234,6 +280,28 @@ fn ordered(model: &Model) -> Option<Kept> {
 impl Graphs {
     /// Answers, and tells what was counted.
     pub fn count(&self, query: &Query<'_>, limits: &Limits, watch: &dyn Watch) -> (Answer, Counts) {
+        self.search(query, limits, watch, None)
+    }
+
+    /// Answers, has kept what was found so far now and then, and goes on from what was kept of the same question.
+    pub fn ask_kept(
+        &self,
+        query: &Query<'_>,
+        limits: &Limits,
+        watch: &dyn Watch,
+        keep: &dyn Keep,
+        from: Option<Progress>,
+    ) -> Answer {
+        self.search(query, limits, watch, Some((keep, from))).0
+    }
+
+    fn search(
+        &self,
+        query: &Query<'_>,
+        limits: &Limits,
+        watch: &dyn Watch,
+        keeping: Option<(&dyn Keep, Option<Progress>)>,
+    ) -> (Answer, Counts) {
         let started = Instant::now();
         let model = match self.supported(query) {
             Ok(model) => model,
@@ -244,10 +312,18 @@ impl Graphs {
         let form = ordered.map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
         let starts = starts(query.program(), limits.iterations).unwrap_or_default();
-        let run =
-            Run { graphs: self, starts: &starts, model: &model, limits, watch, ordered, sorted: self.sorts(query) };
+        let mut run = Run { watch, ..Run::new(self, &starts, &model, limits) };
+        (run.ordered, run.sorted) = (ordered, self.sorts(query));
+        if let Some((keep, from)) = keeping {
+            run.keep = Some(keep);
+            run.so_far = from.map_or(run.so_far, Mutex::new);
+        }
         let (goal, ended, counts) = run.run(|| Asked::new(query, has_flags, form));
-        let mut answer = goal.answer(ended, limits.iterations);
+        let mut answer = match (ended, self.share) {
+            (Err(Halt::Lost), _) => Answer::new(Verdict::Unknown, Some(Cause::Trouble(LOST.to_owned()))),
+            (Err(Halt::Stopped(stop)), share) => goal.answer(Err(stop), limits.iterations, share),
+            (_, share) => goal.answer(Ok(()), limits.iterations, share),
+        };
         let seconds = started.elapsed().as_secs_f64();
         let (executions, blocked) = (Some(counts.executions), Some(counts.blocked));
         answer.stats =
@@ -274,17 +350,13 @@ impl Graphs {
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
         let starts = starts(query.program(), limits.iterations)?;
-        let run = Run {
-            graphs: self,
-            starts: &starts,
-            model: &model,
-            limits,
-            watch: &(),
-            ordered: ordered(query.model()),
-            sorted: self.sorts(query),
-        };
+        let mut run = Run::new(self, &starts, &model, limits);
+        (run.ordered, run.sorted) = (ordered(query.model()), self.sorts(query));
         let (goal, ended, _) = run.run(All::default);
-        Some(ended.map(|()| goal.0))
+        Some(match ended {
+            Err(Halt::Stopped(stop)) => Err(stop),
+            _ => Ok(goal.0),
+        })
     }
 
     /// The model, as one about relations.
