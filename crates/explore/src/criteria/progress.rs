@@ -85,7 +85,8 @@ pub(crate) fn ask(
 pub(crate) fn supports(query: &Query<'_>) -> Result<Names, Refusal> {
     let (program, model) = (query.program(), query.model());
     let names = Names::new(program).ok_or(Refusal::Inexact(Inexact::MixedNames))?;
-    if model.reordering().serial || model.reordering().own_order {
+    crate::supports::supports(query)?;
+    if model.reordering().serial {
         return Err(Refusal::Inexact(Inexact::EndlessRuns { model: model.name.clone() }));
     }
     if program.threads.len() > MOST_THREADS {
