@@ -172,7 +172,8 @@ impl Graph {
         let (found, store) = search.finish(edges.nodes().size(), <[u8]>::to_vec);
         let mut nodes = edges.nodes.into_inner().unwrap_or_else(PoisonError::into_inner);
         nodes.firsts.push(nodes.edges.len());
-        let nodes = if found.stop.is_some() { nodes.expanded() } else { nodes };
+        let cut = found.stop.is_some() || found.notes.end_search() || found.hit().is_some();
+        let nodes = if cut { nodes.expanded() } else { nodes };
         let wrong = found.hit().cloned();
         let ended = found.judge.ended;
         let commits = nodes.edges.iter().any(|edge| edge.ended == Some(TxEvent::Commit));
