@@ -40,6 +40,17 @@ fn judged(program: &Program, model: &Model, explore: &Explore) -> String {
     Progress::ALL.map(letter).into_iter().collect()
 }
 
+/// The same, without a look at what is shown.
+fn told(program: &Program, model: &Model) -> String {
+    let told = |progress: Progress| {
+        let property = Property::Progress(progress);
+        let query = Query::new(program, model, Question::Holds(&property)).expect("a question");
+        let verdict = Explore::default().ask(query, &limits(SECONDS, 1), &()).verdict;
+        if verdict == Verdict::Violated { 'x' } else { 'v' }
+    };
+    Progress::ALL.map(told).into_iter().collect()
+}
+
 /// Those by definition, if the program is small enough.
 fn defined(program: &Program, model: &Model) -> Option<String> {
     let graph = scripts::graph(program, model)?;
@@ -69,25 +80,25 @@ fn small_algorithms_are_judged_as_defined() {
     }
 }
 
-/// Two registers that are changed one after the other: in order nobody ever sees both set, out of order a thread may stop in between.
-const HANDED_OVER: &str = "shared r: AtomicRegister[locs] = 0, a: AtomicRegister = 0, b: AtomicRegister = 1; \
-    method read(i) { x := a.read(); y := b.read(); if (x == 1 && y == 1) { return aborted; } v := r[i].read(); return v; } \
-    method write(i, v) { b.write(0); a.write(1); a.write(0); b.write(1); r[i].write(v); return ok; } \
+/// Two registers of each thread that are changed one after the other: in order they are never both set, out of order a thread may stop in between.
+const HANDED_OVER: &str = "shared r: AtomicRegister[locs] = 0, a: AtomicRegister[2] = 0, b: AtomicRegister[2] = 1; \
+    method read(i) { x := a[1 - tid].read(); y := b[1 - tid].read(); if (x == 1 && y == 1) { return aborted; } \
+        v := r[i].read(); return v; } \
+    method write(i, v) { B: b[tid].write(0); A: a[tid].write(1); C: a[tid].write(0); D: b[tid].write(1); r[i].write(v); \
+        return ok; } \
     method commit() { return committed; }";
 
 #[test]
 fn what_is_overtaken_makes_a_difference() {
-    let order = "order each B < A; ";
-    let program = endless(HANDED_OVER, "ops 1, values {0, 1}");
+    let program = endless(HANDED_OVER, "ops 1, values {0}");
     assert_eq!(judged(&program, &model("inorder"), &Explore::default()), "vvx");
     let found = judged(&program, &model("declared"), &Explore::default());
     assert_eq!(found, "xvx", "somebody stopped between the two stores, the second one first");
     assert_eq!(defined(&program, &model("declared")), Some(found));
-    let labelled = HANDED_OVER.replace("b.write(0); a.write(1);", "B: b.write(0); A: a.write(1);");
-    let labelled = labelled.replace("a.write(0); b.write(1);", "C: a.write(0); D: b.write(1);");
-    let ordered = endless(&format!("{labelled} {}", order.replace("order each B < A;", "order B < A; order C < D;")), "ops 1, values {0, 1}");
-    assert_eq!(judged(&ordered, &model("declared"), &Explore::default()).chars().next(), Some('v'));
-    assert_eq!(defined(&ordered, &model("declared")), Some(judged(&ordered, &model("declared"), &Explore::default())));
+    let ordered = endless(&format!("{HANDED_OVER} order B < A; order C < D;"), "ops 1, values {0}");
+    let found = judged(&ordered, &model("declared"), &Explore::default());
+    assert_eq!(found, "vvx");
+    assert_eq!(defined(&ordered, &model("declared")), Some(found));
 }
 
 /// A random algorithm with two registers and two locks.
@@ -143,7 +154,7 @@ fn random_algorithms_are_judged_as_defined() {
             // An explorer that knows nothing of the order would be noticed.
             let mut lawless = program.clone();
             lawless.orders.iter_mut().flat_map(|order| &mut order.before).flatten().for_each(Vec::clear);
-            noticed += usize::from(judged(&lawless, &model, &Explore::default()) != expected);
+            noticed += usize::from(told(&lawless, &model) != expected);
             compared += 1;
             others += usize::from(found != in_order);
             *seen.entry(found).or_default() += 1;
@@ -163,7 +174,7 @@ fn names_are_used_again() {
 /// A lasso is believed only as it is.
 #[test]
 fn a_changed_lasso_is_refuted() {
-    let program = endless(HANDED_OVER, "ops 1, values {0, 1}");
+    let program = endless(HANDED_OVER, "ops 1, values {0}");
     let model = model("declared");
     let answer = ask(&program, &model, Progress::Solo, &Explore::default());
     let (Some(Violation::Lasso(lasso)), Some(execution)) = (answer.violation, answer.execution) else {
@@ -176,15 +187,12 @@ fn a_changed_lasso_is_refuted() {
     assert!(confirms(Progress::Solo, &lasso, &execution));
     assert!(!confirms(Progress::CrashFreeSolo, &lasso, &execution), "the other thread stopped within a transaction");
     let other = cyrano_ir::ThreadId::new(1 - lasso.thread.index());
-    let mut longer = lasso.clone();
-    longer.stem.steps += 1;
     let changed = [
         Lasso { thread: other, ..lasso.clone() },
         Lasso { fate: Fate::Waits, ..lasso.clone() },
         Lasso { fate: Fate::Blocked, ..lasso.clone() },
         Lasso { rounds: 1, ..lasso.clone() },
         Lasso { rounds: lasso.rounds + 4, ..lasso.clone() },
-        longer,
     ];
     for lasso in &changed {
         assert!(!confirms(Progress::Solo, lasso, &execution), "{lasso:?}");

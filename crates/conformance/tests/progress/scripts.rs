@@ -125,7 +125,9 @@ impl Scripts<'_> {
             let mut follows = self.listed(thread, &way);
             op.operands().into_iter().for_each(|operand| follows |= Self::taint(&way, operand));
             match op {
-                Op::Fence(fence) if fence.pairs().contains(FenceSet::FULL) => return self.end(thread, way, None, scripts),
+                Op::Fence(fence) if fence.pairs().contains(FenceSet::FULL) => {
+                    return self.end(thread, way, None, scripts);
+                }
                 Op::Transaction(event) => return self.end(thread, way, Some(*event), scripts),
                 Op::AtomicBegin => {
                     way.section = Some((HashMap::new(), follows));
@@ -319,7 +321,8 @@ pub fn graph(program: &Program, model: &Model) -> Option<Graph> {
         let start = (0, thread.registers.iter().map(|register| register.init).collect());
         Standing { start, script: None, busy: false }
     };
-    let first = Configuration { memory: program.initial_memory(), threads: program.threads.iter().map(standing).collect() };
+    let first =
+        Configuration { memory: program.initial_memory(), threads: program.threads.iter().map(standing).collect() };
     let mut numbers = HashMap::from([(first.clone(), 0)]);
     let (mut states, mut edges, mut blocked, mut plain) = (vec![first], Vec::new(), Vec::new(), Vec::new());
     let mut from = 0;

@@ -220,8 +220,8 @@ impl Stepper<'_> {
                 out.push(successor);
             } else {
                 successor.moves = true;
-                // With stubborn sets a choice within a call is a step of its own.
-                let acted = acted || self.m.stubborn.is_some() && region.size > 0;
+                // With stubborn sets a choice within a call is a step of its own. For progress every choice is: who has chosen may have to wait.
+                let acted = acted || self.m.names.is_some() || self.m.stubborn.is_some() && region.size > 0;
                 self.fork_choice((successor, acted), choice.pc, work);
             }
             return;
@@ -246,8 +246,9 @@ impl Stepper<'_> {
             self.perform_own(&successor, region, look, ready, work);
         }
         if look.waits || !self.m.config.lazy_choices {
+            let alone = self.m.stubborn.is_some() || self.m.names.is_some();
             for choice in &look.choices {
-                self.fork_choice((successor.clone(), self.m.stubborn.is_some()), choice.pc, work);
+                self.fork_choice((successor.clone(), alone), choice.pc, work);
             }
         }
     }

@@ -135,18 +135,28 @@ impl<'a> Claim<'a> {
         let code = &self.program.thread(thread).code;
         let begin = rest.machine.pc.index();
         let end = (begin..code.len()).find(|at| matches!(code[*at].op, Op::AtomicEnd)).unwrap_or(code.len());
-        let (mut work, mut seen) = (vec![end], vec![false; code.len()]);
+        let (mut work, mut reached) = (vec![end], vec![false; code.len()]);
         while let Some(at) = work.pop() {
             let Some(op) = code.get(at).map(|instr| &instr.op).filter(|op| !is_barrier(op)) else { continue };
-            if std::mem::replace(&mut seen[at], true) {
-                continue;
+            if !std::mem::replace(&mut reached[at], true) {
+                work.extend(successors(op, InstrId::new(at)).map(InstrId::index));
             }
-            let performed = || own.iter().any(|step| number(step) >= first && step.instr.index() == at);
-            let waits = || order.of(thread, InstrId::new(at)).iter().any(|from| (begin..=end).contains(&from.index()));
-            if op.access_kind().is_some() && !performed() && !waits() {
+        }
+        // Whatever follows the section through the text lists it; the accesses of another section follow it together.
+        let mut at = end + 1;
+        while at < code.len() {
+            let inside = matches!(code[at].op, Op::AtomicBegin);
+            let rest = code[at..].iter().position(|instr| matches!(instr.op, Op::AtomicEnd)).filter(|_| inside);
+            let unit = at..at + rest.unwrap_or(0) + 1;
+            let listed =
+                |at: usize| order.of(thread, InstrId::new(at)).iter().any(|from| (begin..=end).contains(&from.index()));
+            let performed = |at: usize| own.iter().any(|step| number(step) >= first && step.instr.index() == at);
+            let access = |at: &usize| code[*at].op.access_kind().is_some();
+            let after = unit.clone().any(listed);
+            if reached[at] && !after && unit.clone().filter(access).any(|at| !performed(at)) {
                 return Ok(false);
             }
-            work.extend(successors(op, InstrId::new(at)).map(InstrId::index));
+            at = unit.end;
         }
         Ok(true)
     }
