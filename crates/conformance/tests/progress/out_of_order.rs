@@ -132,7 +132,7 @@ fn random(stream: &mut cyrano_conformance::stream::Stream) -> String {
 
 #[test]
 fn random_algorithms_are_judged_as_defined() {
-    let cases = if long() { 1_000 } else { 8 };
+    let cases = if long() { 1_000 } else { 12 };
     let mut stream = cyrano_conformance::stream::Stream::mixed(41);
     let (mut compared, mut others, mut noticed) = (0, 0, 0);
     let mut seen = std::collections::BTreeMap::<String, usize>::new();
