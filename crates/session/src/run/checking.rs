@@ -63,7 +63,7 @@ impl Runner {
             clauses,
             verdict: answer.verdict,
             reason: answer.reason.map(|cause| format!("{cause}{}", lines(case, &answer.places))),
-            caveats: case.caveats(answer.verdict).into_iter().chain(endless).collect(),
+            caveats: case.caveats(answer.verdict, model).into_iter().chain(endless).collect(),
             reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
             trace,
             minimised: proof.and_then(|proof| proof.minimised),
