@@ -50,7 +50,7 @@ impl Refused {
 pub fn check(certificate: &Certificate, limits: &Limits) -> Result<Checked, Box<Refused>> {
     let refused = |why: String| Box::new(Refused::because(why));
     let property = certificate.property().ok_or_else(|| refused("it claims nothing".into()))?;
-    let (program, model) = (&certificate.program, &certificate.model);
+    let program = &certificate.program;
     match &certificate.every_number {
         Some(every) => return every::check(certificate, every, property, limits),
         None if !program.families.is_empty() => return Err(refused("it has no views of a family of threads".into())),
