@@ -189,6 +189,7 @@ impl Preprocessor<'_> {
                 let words: Vec<_> = rest.iter().map(|token| token.text.as_str()).collect();
                 self.complain(at, format!("#error {}", words.join(" ")), "here");
             }
+            "warning" => {}
             "pragma" if rest.len() == 1 && rest[0].is_word("once") => {
                 let name = self.sources.files[at.file as usize].name.clone();
                 self.once.push(name);
@@ -264,10 +265,20 @@ impl Preprocessor<'_> {
             }
             _ => return self.complain(at, "`#include` takes `<name>` or `\"name\"`", "here"),
         };
-        if self.once.contains(&name) {
+        // As in a compiler: beside the file that includes it, then beside the C file.
+        let beside = match self.sources.files[at.file as usize].name.rsplit_once('/') {
+            Some((folder, _)) if at.file > 0 => format!("{folder}/{name}"),
+            _ => name.clone(),
+        };
+        if self.once.contains(&name) || (quoted && self.once.contains(&beside)) {
             return;
         }
-        let found = if quoted { (self.resolver)(&name) } else { None };
+        let near = if quoted { (self.resolver)(&beside).map(|text| (beside, text)) } else { None };
+        let (name, found) = match near {
+            Some((beside, text)) => (beside, Some(text)),
+            None if quoted => (name.clone(), (self.resolver)(&name)),
+            None => (name, None),
+        };
         let Some(text) = found.or_else(|| headers::stub(&name).map(str::to_string)) else {
             let known = headers::names().collect::<Vec<_>>().join(", ");
             let help = format!("headers that come with Cyrano: {known}; files beside the C file: #include \"file.h\"");

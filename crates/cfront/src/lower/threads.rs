@@ -104,6 +104,7 @@ impl Lowerer<'_, '_> {
                 return vec![Ir::Const(UNDEFINED)];
             }
             ThreadCall::Exit => self.exit_thread(&args[0]),
+            ThreadCall::Quit if self.atomic > 0 => self.refuse("`exit` within an atomic section"),
             ThreadCall::Quit => {
                 self.discard(&args[0]);
                 self.emit(Op::Assume(Ir::Const(0)));
