@@ -2,6 +2,21 @@
 
 use cyrano_ir::{AccessKind, InstrId, Op, Program, ThreadId};
 
+use crate::fits::is_unit;
+
+/// How threads are run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// How often each may go around a loop.
+    pub(crate) iterations: usize,
+    /// Whether iterations that change nothing are left out.
+    pub(crate) idle: bool,
+    /// Whether there is one order of all accesses, so that a section may have any.
+    pub(crate) ordered: bool,
+    /// Whether equal threads begin in their order ([`crate::symmetry`]).
+    pub(crate) sorted: bool,
+}
+
 /// What is known of a thread before it runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Code<'p> {
@@ -9,11 +24,15 @@ pub(crate) struct Code<'p> {
     pub(crate) thread: ThreadId,
     /// For each instruction that jumps back, where it is counted how often; behind the registers.
     pub(crate) counters: Vec<Option<usize>>,
-    /// For each beginning of a section, whether it may write.
+    /// For each beginning of a section, whether it is a read-modify-write.
     pub(crate) updates: Vec<bool>,
+    /// Whether some section is no read-modify-write, and yet held together.
+    pub(crate) has_units: bool,
     /// The instructions that are jumped back to.
     pub(crate) heads: Vec<bool>,
     pub(crate) registers: usize,
+    /// An equal thread that begins before it.
+    pub(crate) after: Option<usize>,
     /// Where the registers are kept as they were when a loop began; behind the counters.
     pub(crate) kept: usize,
     pub(crate) stride: usize,
@@ -21,8 +40,9 @@ pub(crate) struct Code<'p> {
 }
 
 impl<'p> Code<'p> {
-    /// A thread that may go around loops so often.
-    pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize, idle: bool) -> Self {
+    /// A thread of a program.
+    pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules) -> Self {
+        let Rules { iterations, idle, ordered, sorted: _ } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -46,10 +66,14 @@ impl<'p> Code<'p> {
         stride += if heads.contains(&true) { registers } else { 0 };
         let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
         let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
-        let updates = |at: usize| begins(at) && program.thread(thread).section_has(InstrId::new(at), stores);
+        let is_unit = |at: usize| ordered && begins(at) && is_unit(program.thread(thread), InstrId::new(at));
+        let units: Vec<bool> = (0..code.len()).map(is_unit).collect();
+        let updates =
+            |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
+        let has_units = units.contains(&true);
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, heads, registers, kept, stride, iterations }
+        Self { program, thread, counters, updates, has_units, heads, registers, after: None, kept, stride, iterations }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {

@@ -9,11 +9,13 @@ use cyrano_engine::{
 use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 
 use crate::consistency::Consistency;
-use crate::execution::{Form, execution};
+use crate::execution::{Form, execution, execution_between};
+use crate::freed::{Freed, freed};
 use crate::graph::{Graph, Kind};
 use crate::rows::{EventId, Row};
 use crate::search::Goal;
 use crate::thread::Status;
+use crate::units::Order;
 
 /// A question on its way to an answer.
 pub(crate) struct Asked<'q> {
@@ -68,6 +70,13 @@ impl<'q> Asked<'q> {
             Some(Violation::Assertion { .. }) if self.ends() => None,
             found => found.filter(|_| self.looks_for_errors() || self.ends()),
         }
+    }
+
+    /// An access to freed memory.
+    fn freed<const W: usize>(&self, graph: &Graph<'_, W>) -> Option<Freed> {
+        let Form::Ordered(kept) = self.form else { return None };
+        let looks = self.looks_for_errors() && graph.program().has_headers();
+        looks.then(|| freed(graph, &Order::new(graph, kept)?)).flatten()
     }
 
     /// Whether the question is whether all threads end.
@@ -162,9 +171,9 @@ impl<'q> Asked<'q> {
         ControlFlow::Continue(())
     }
 
-    /// The threads that wait, if all wait in vain or are done: each has seen the last writes. Only looked for where there is one order of all accesses.
+    /// The threads that wait, if all wait in vain or are done: each has seen the last writes.
     fn deadlock<const W: usize>(&mut self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
-        if self.form == Form::Related || !self.looks_for_errors() {
+        if !self.looks_for_errors() {
             return None;
         }
         let mut blocked = Vec::new();
@@ -248,11 +257,11 @@ impl<'q> Asked<'q> {
             Property::Assertions if !self.asserted && !self.ended => return nothing(vacuity::NO_ASSERTION_REACHED),
             _ => {}
         }
-        match self.form {
-            Form::Related if waits => {
+        match property {
+            Property::Live(_) if waits => {
                 Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())))
             }
-            Form::Ordered(_) if waits && self.unsure => Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks)),
+            _ if waits && self.unsure => Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks)),
             _ => settled,
         }
     }
@@ -261,6 +270,11 @@ impl<'q> Asked<'q> {
 impl<const W: usize> Goal<W> for Asked<'_> {
     fn found(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> ControlFlow<()> {
         let done = self.note(graph, model);
+        if let Some(Freed { violation, between }) = self.freed(graph) {
+            let Form::Ordered(kept) = self.form else { unreachable!("objects are freed in one order") };
+            self.decision = Some((Some(violation), None, execution_between(graph, kept, between)));
+            return ControlFlow::Break(());
+        }
         if let Some(violation) = (0..graph.runners.len()).find_map(|thread| self.wrong(graph, thread)) {
             return self.decide(graph, Some(violation), None);
         }
@@ -279,7 +293,8 @@ impl<const W: usize> Goal<W> for Asked<'_> {
     }
 
     fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool {
-        self.wrong(graph, thread).is_some()
+        // Whether somebody comes between what belongs together is known at the end only.
+        self.wrong(graph, thread).is_some() && !graph.has_units()
     }
 
     fn join(&mut self, other: Self) {

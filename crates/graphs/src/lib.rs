@@ -5,16 +5,17 @@
 //!
 //! **Invariants**
 //! - Every consistent execution is found, and found once; `tests/` compares with all executions of the reference.
-//! - What is not represented exactly is refused ([`Engine::supports`]): dependencies, exclusive pairs, models that perform a store before a load that it
+//! - What is not represented exactly is refused ([`Engine::supports`], [`fits`]): dependencies, exclusive pairs, models that perform a store before a load that it
 //!   depends on.
-//! - A loop that is cut off makes the verdict `bounded`; one that only spins is not cut off ([`thread`]). Deadlocks are looked for under models with one order of all
-//!   accesses; under others a program that may wait is `bounded` at best.
+//! - A loop that is cut off makes the verdict `bounded`; one that only spins is not cut off ([`thread`]).
 //!
 //! This crate knows no other engine and does no IO.
 
 mod code;
 mod consistency;
 mod execution;
+mod fits;
+mod freed;
 mod goals;
 mod graph;
 mod level;
@@ -24,24 +25,28 @@ mod revisit;
 mod rows;
 mod search;
 mod setup;
+mod symmetry;
 mod thread;
 mod total;
+mod units;
 mod views;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use cyrano_engine::{
-    Answer, Cause, Engine, Execution, Inexact, Limits, Query, Refusal, Stats, Stop, Subject, Verdict, Watch, one_order,
+    Answer, Cause, Engine, Execution, Inexact, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Watch,
 };
-use cyrano_ir::{Liveness, Op, Program, Property, Tags};
+use cyrano_ir::{Liveness, Op, Program, Property, Thread};
 use cyrano_memory::{Model, named};
 
 pub use revisit::Fault;
 pub use search::Counts;
 
+use code::Rules;
 use consistency::{ByAxioms, Consistency, unknown_base};
 use execution::Form;
+use fits::unfit;
 use goals::{All, Asked};
 use graph::Graph;
 use level::Level;
@@ -58,6 +63,8 @@ pub struct Graphs {
     pub by_axioms: bool,
     /// Whether a thread that goes through a loop and changes nothing does not go on ([`thread`]).
     pub idle_iterations: bool,
+    /// Whether of executions that differ by an exchange of equal threads one is looked at ([`symmetry`]).
+    pub thread_symmetry: bool,
     /// After how many events a search is done by several, if there are several to do it.
     pub patience: u64,
     /// A bug that is there on purpose.
@@ -66,7 +73,7 @@ pub struct Graphs {
 
 impl Default for Graphs {
     fn default() -> Self {
-        Self { by_axioms: false, idle_iterations: true, patience: 50_000, fault: None }
+        Self { by_axioms: false, idle_iterations: true, thread_symmetry: true, patience: 50_000, fault: None }
     }
 }
 
@@ -81,6 +88,10 @@ struct Run<'a> {
     model: &'a Model,
     limits: &'a Limits,
     watch: &'a dyn Watch,
+    /// How much of program order is kept, if the model that was asked about has one order of all accesses.
+    ordered: Option<Kept>,
+    /// Whether equal threads are sorted.
+    sorted: bool,
 }
 
 impl Run<'_> {
@@ -120,11 +131,13 @@ impl Run<'_> {
     ) -> Result<(), Halt> {
         let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
         match self.model.name.as_str() {
-            _ if self.graphs.by_axioms => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
+            _ if self.graphs.by_axioms && self.ordered.is_none() => {
+                self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts)
+            }
             "ra" => self.by(start, goal, Views::<W>::release_acquire(&start.program), counts),
             "rc11" => self.by(start, goal, Views::<W>::c11(&start.program), counts),
             name => match kept(name) {
-                Some(kept) => self.by(start, goal, Total::<W>::new(kept), counts),
+                Some(kept) => self.by(start, goal, Total::<W>::new(kept, &start.program), counts),
                 None => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
             },
         }
@@ -137,7 +150,9 @@ impl Run<'_> {
         model: M,
         counts: &mut Counts,
     ) -> Result<(), Halt> {
-        let level = Level::new(Graph::<W>::new(start, self.limits.iterations, self.graphs.idle_iterations), model);
+        let (iterations, idle) = (self.limits.iterations, self.graphs.idle_iterations);
+        let rules = Rules { iterations, idle, ordered: self.ordered.is_some(), sorted: self.sorted };
+        let level = Level::new(Graph::<W>::new(start, rules), model);
         let mut shared = Shared {
             limits: self.limits,
             watch: self.watch,
@@ -211,6 +226,11 @@ fn kept(model: &str) -> Option<Kept> {
     }
 }
 
+/// The same, of a model with one order of all accesses.
+fn ordered(model: &Model) -> Option<Kept> {
+    kept(&model.name).filter(|_| model.cat().is_none())
+}
+
 impl Graphs {
     /// Answers, and tells what was counted.
     pub fn count(&self, query: &Query<'_>, limits: &Limits, watch: &dyn Watch) -> (Answer, Counts) {
@@ -220,25 +240,49 @@ impl Graphs {
             Err(why) => return (Answer::new(Verdict::Unknown, Some(Cause::Refused(why))), Counts::default()),
         };
         // What is shown under a model that reorders pairs is one order of all accesses.
-        let name = &query.model().name;
-        let form = kept(name).filter(|_| query.model().cat().is_none()).map_or(Form::Related, Form::Ordered);
+        let ordered = ordered(query.model());
+        let form = ordered.map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
         let starts = starts(query.program(), limits.iterations).unwrap_or_default();
-        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch };
+        let run =
+            Run { graphs: self, starts: &starts, model: &model, limits, watch, ordered, sorted: self.sorts(query) };
         let (goal, ended, counts) = run.run(|| Asked::new(query, has_flags, form));
         let mut answer = goal.answer(ended, limits.iterations);
         let seconds = started.elapsed().as_secs_f64();
         let (executions, blocked) = (Some(counts.executions), Some(counts.blocked));
         answer.stats =
             Stats { states: counts.events, depth: counts.depth, seconds, executions, blocked, ..Stats::default() };
+        answer.reductions.extend(self.used(query, &starts));
         (answer, counts)
+    }
+
+    /// Whether equal threads are sorted, if there are any.
+    fn sorts(&self, query: &Query<'_>) -> bool {
+        self.thread_symmetry && symmetry::is_about_all(query)
+    }
+
+    /// The reductions that were used.
+    fn used(&self, query: &Query<'_>, starts: &[Start<'_>]) -> impl Iterator<Item = &'static str> {
+        let sorts = |start: &Start<'_>| symmetry::predecessors(&start.program).iter().any(Option::is_some);
+        let loops = query.program().threads.iter().any(Thread::has_loop);
+        let symmetric = self.sorts(query) && starts.iter().any(sorts);
+        let used = [("thread-symmetry", symmetric), ("idle-iterations", self.idle_iterations && loops)];
+        used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name)
     }
 
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
         let starts = starts(query.program(), limits.iterations)?;
-        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch: &() };
+        let run = Run {
+            graphs: self,
+            starts: &starts,
+            model: &model,
+            limits,
+            watch: &(),
+            ordered: ordered(query.model()),
+            sorted: self.sorts(query),
+        };
         let (goal, ended, _) = run.run(All::default);
         Some(ended.map(|()| goal.0))
     }
@@ -265,7 +309,10 @@ impl Graphs {
             return no_graphs();
         };
         let unknown = model.cat().and_then(|cat| unknown_base(cat.plan()));
-        match unknown.or_else(|| unfit(query.program())) {
+        // Of an execution with freed memory one order may be wrong and another one not.
+        let observes = matches!(query.question(), Question::Outcomes | Question::Holds(Property::Final { .. }));
+        let freed = (observes && query.program().has_headers()).then_some("freed memory");
+        match unknown.or(freed).or_else(|| unfit(query.program(), !related)) {
             Some(what) => one_order(what),
             None => Ok(model),
         }
@@ -299,17 +346,4 @@ fn is_known(model: &Model) -> bool {
 /// Whether a thread need not end, but pass a mark again and again.
 fn has_marks(program: &Program) -> bool {
     program.threads.iter().any(|thread| thread.code.iter().any(|instr| matches!(instr.op, Op::Progress(_))))
-}
-
-/// What a program has that graphs do not.
-fn unfit(program: &Program) -> Option<&'static str> {
-    let accesses =
-        || program.threads.iter().flat_map(|thread| thread.code.iter().filter_map(|instr| instr.op.access()));
-    if accesses().any(|access| access.tags.contains(Tags::EXCLUSIVE)) {
-        return Some("exclusive pairs");
-    }
-    if starts(program, 0).is_none() {
-        return Some("a setup thread that may not come to its end");
-    }
-    one_order(program)
 }

@@ -329,6 +329,14 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
 
     /// No thread goes on.
     fn ended(&mut self) -> Result<(), Halt> {
+        let torn = self.shared.fault == Some(Fault::Torn);
+        let Level { graph, model, ended, weight, .. } = self.top();
+        if !torn && !model.is_whole(graph) {
+            *ended = true;
+            let weight = *weight;
+            self.done += weight;
+            return Ok(());
+        }
         let done = self.graph().runners.iter().all(|runner| runner.status() == Some(Status::Done));
         *(if done { &mut self.counts.executions } else { &mut self.counts.blocked }) += 1;
         let level = self.top();
