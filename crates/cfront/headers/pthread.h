@@ -3,6 +3,7 @@
 #ifndef CYRANO_PTHREAD_H
 #define CYRANO_PTHREAD_H
 #include <stddef.h>
+#include <stdint.h>
 #include <errno.h>
 #include <sched.h>
 #include <time.h>

@@ -72,6 +72,11 @@ fn mutexes_deadlock() {
     let own = "pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); pthread_mutex_lock(&m); return a; }\n\
         int main() { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); }";
     check(own, [Violated, Violated, Bounded]);
+    let used = "pthread_mutex_t m; int y; void *f(void *a) { pthread_mutex_destroy(&m); y = 1; return a; }\n\
+        void *g(void *a) { if (y) pthread_mutex_lock(&m); return a; }\n\
+        int main() { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); END }";
+    check(&used.replace("END", "return 0;"), [Violated; 3]);
+    check(&used.replace("END", "exit(0);"), [Violated; 3]);
     // Whoever is left waiting when `main` returns is no deadlock.
     check(&own.replace("pthread_join(t, 0);", ""), [Verified, Verified, Bounded]);
 }
