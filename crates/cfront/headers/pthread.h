@@ -1,4 +1,5 @@
 // POSIX threads. What creates, joins and ends threads is known to the checker; the rest is C.
+// A section that waits has not happened, so that what must hold in it is asked only where it goes on.
 // A mutex is the name of the thread that holds it, 0 if nobody does, 1 once it is destroyed.
 #ifndef CYRANO_PTHREAD_H
 #define CYRANO_PTHREAD_H
@@ -98,8 +99,8 @@ static inline int pthread_mutex_lock(pthread_mutex_t *mutex)
     }
     __cyrano_atomic: {
         unsigned long owner = __cyrano_acquire(&mutex->owner);
+        __cyrano_assume(owner <= 1);
         __cyrano_must(owner != 1, "a mutex is locked after it was destroyed");
-        __cyrano_assume(owner == 0);
         __cyrano_store(&mutex->owner, pthread_self());
     }
     return 0;
@@ -245,8 +246,8 @@ static inline int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
     __cyrano_atomic: {
         int holders = __cyrano_acquire(&lock->holders);
+        __cyrano_assume(holders >= 0 || holders == -2);
         __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
-        __cyrano_assume(holders >= 0);
         __cyrano_store(&lock->holders, holders + 1);
     }
     return 0;
@@ -270,8 +271,8 @@ static inline int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
     __cyrano_atomic: {
         int holders = __cyrano_acquire(&lock->holders);
+        __cyrano_assume(holders == 0 || holders == -2);
         __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
-        __cyrano_assume(holders == 0);
         __cyrano_store(&lock->holders, -1);
     }
     return 0;
@@ -379,8 +380,8 @@ static inline int pthread_spin_lock(pthread_spinlock_t *lock)
 {
     __cyrano_atomic: {
         unsigned long owner = __cyrano_acquire(&lock->owner);
+        __cyrano_assume(owner <= 1);
         __cyrano_must(owner != 1, "a spin lock is locked after it was destroyed");
-        __cyrano_assume(owner == 0);
         __cyrano_store(&lock->owner, pthread_self());
     }
     return 0;

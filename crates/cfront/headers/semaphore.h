@@ -30,8 +30,8 @@ static inline int sem_wait(sem_t *semaphore)
 {
     __cyrano_atomic: {
         int value = __cyrano_acquire(&semaphore->value);
+        __cyrano_assume(value != 0);
         __cyrano_must(value >= 0, "a semaphore is used after it was destroyed");
-        __cyrano_assume(value > 0);
         __cyrano_store(&semaphore->value, value - 1);
     }
     return 0;

@@ -100,7 +100,7 @@ fn conditions_wake() {
 
 #[test]
 fn threads_start_once_and_give_results() {
-    let text = "int x; void *f(void *a) { x = (int)(long)a; return a; }\n\
+    let text = "#include <cyrano.h>\nint x; void *f(void *a) { x = (int)(long)a; return a; }\n\
         int main() { pthread_t t; int made = 0; void *r; if (choose(0, 1)) { pthread_create(&t, 0, f, (void *)7); made = 1; }\n\
           if (choose(0, 1)) { if (made) pthread_join(t, &r); assert(!made || (x == 7 && (long)r == 7)); }\n\
           else if (choose(0, 1)) exit(0); else pthread_exit(NULL); return 0; }";

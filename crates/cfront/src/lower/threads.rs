@@ -18,7 +18,7 @@
 //! goes on with one value alone, so that there is exactly one way to create a thread and one to join it.
 //!
 //! `exit` ends all threads. Whoever calls it looks at a word of its own for ever and tells nobody: what the others do afterwards they could have done before it,
-//! too, and none of them is in a deadlock. (An `assume` that fails would not do: it drops the execution before the others have run.) The same holds for the end of `main` where another thread might be left waiting; see [`crate::program`].
+//! too, and none of them is in a deadlock. The same holds for the end of `main` where another thread might be left waiting; see [`crate::program`].
 
 use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, RegId, Span, Tags, UNDEFINED, WORD};
 
