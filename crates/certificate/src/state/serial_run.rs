@@ -20,7 +20,7 @@ pub(super) fn print(out: &mut String, serial: &Serial) {
     out.push_str("]}");
 }
 
-fn numbers(out: &mut String, values: &Vec<i128>) {
+fn numbers(out: &mut String, values: &[i128]) {
     list(out, values, |out, value| number(out, *value));
 }
 
