@@ -11,7 +11,7 @@ use super::{Shown, known, list, number, value};
 
 pub(super) fn print(out: &mut String, serial: &Serial) {
     out.push_str(",\"ser\":{\"c\":");
-    list(out, &serial.chosen, numbers);
+    list(out, &serial.chosen, |out, values| numbers(out, values));
     let mut ways: Vec<String> = serial.ways.iter().map(way).collect();
     ways.sort_unstable();
     ways.dedup();
