@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::source::{Files, Source};
 pub(crate) use c::REUSE;
 pub use cyrano_rml::Threads;
-pub use wanted::{Tests, Wanted};
+pub use wanted::{Before, Tests, Wanted};
 
 /// A language.
 pub trait Frontend: Sync + Debug {
@@ -124,6 +124,9 @@ impl Files for Saved<'_> {
 
 /// What is said about tests that are asked for where there are none.
 fn without_tests(source: &Source, wanted: &Wanted) -> Result<(), Failure> {
+    if wanted.before != Before::default() {
+        return Err(Failure::input(format!("{}: only C files have macros and include files", source.name)));
+    }
     match wanted.tests {
         Tests::Declared => Ok(()),
         _ => Err(Failure::input(format!("{}: only C files and algorithms have tests", source.name))),

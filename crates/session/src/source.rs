@@ -18,6 +18,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// A source of which nothing but the name is known.
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), text: String::new(), dir: None }
+    }
+
     /// The file that a place stands in, which may be one that the source uses, and the line there, from 1.
     pub fn place(&self, span: Span) -> (String, usize) {
         let start = (span.start as usize).min(self.text.len());

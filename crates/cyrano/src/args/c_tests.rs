@@ -1,7 +1,9 @@
-//! Options about what is checked of a file: the tests of C files, the sizes of families of threads.
+//! Options about what is checked of a file: the tests of C files and what a compiler's command line says of them, the sizes of families of threads.
+
+use std::path::PathBuf;
 
 use clap::Args;
-use cyrano_session::frontend::{Tests, Threads, Wanted};
+use cyrano_session::frontend::{Before, Tests, Threads, Wanted};
 
 /// Which tests of a C file are run. Without these options: all that its tests file declares.
 #[derive(Args, Debug)]
@@ -19,6 +21,48 @@ pub struct TestArgs {
     /// How many threads each family has whose size is `*` or computed from a constant; `*` for every number (check)
     #[arg(long, value_name = "N|*", help_heading = "Run options", value_parser = threads)]
     pub threads: Option<Threads>,
+    #[command(flatten)]
+    pub preprocessor: PreprocessorArgs,
+}
+
+/// What a compiler's command line says of a C file. Macros are defined first, then taken away, then files are included.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "C files, as in a compiler")]
+pub struct PreprocessorArgs {
+    /// Define a macro, as 1 without a value
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = macro_name)]
+    pub define: Vec<String>,
+    /// Take a macro away
+    #[arg(short = 'U', value_name = "NAME", value_parser = macro_name)]
+    pub undefine: Vec<String>,
+    /// Look for included files in this folder, too
+    #[arg(short = 'I', value_name = "DIR")]
+    pub folder: Vec<PathBuf>,
+    /// Include this file before all others
+    #[arg(long, value_name = "FILE")]
+    pub include: Vec<String>,
+}
+
+/// A macro begins with its name.
+fn macro_name(text: &str) -> Result<String, String> {
+    let name = text.split(['=', '(']).next().unwrap_or_default();
+    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match is_word && name.starts_with(|c: char| !c.is_ascii_digit()) && !text.contains(['\n', '\r']) {
+        true => Ok(text.to_owned()),
+        false => Err("expected the name of a macro, then `=VALUE` or nothing".to_owned()),
+    }
+}
+
+impl PreprocessorArgs {
+    fn before(&self) -> Before {
+        let defined = self.define.iter().map(|text| match text.split_once('=') {
+            Some((name, value)) => format!("#define {name} {value}\n"),
+            None => format!("#define {text} 1\n"),
+        });
+        let undefined = self.undefine.iter().map(|name| format!("#undef {name}\n"));
+        let included = self.include.iter().map(|file| format!("#include \"{file}\"\n"));
+        Before { text: defined.chain(undefined).chain(included).collect(), folders: self.folder.clone() }
+    }
 }
 
 fn threads(text: &str) -> Result<Threads, String> {
@@ -36,6 +80,7 @@ impl TestArgs {
             None if self.test.is_empty() => Tests::Declared,
             None => Tests::Named(self.test.clone()),
         };
-        Wanted { tests, no_reuse: self.no_reuse, threads: self.threads.unwrap_or_default() }
+        let (no_reuse, threads) = (self.no_reuse, self.threads.unwrap_or_default());
+        Wanted { tests, no_reuse, threads, before: self.preprocessor.before() }
     }
 }

@@ -10,7 +10,7 @@ use cyrano_ir::blocks::diagnose::Words;
 use cyrano_ir::{Program, Ty};
 use cyrano_trace::TestInfo;
 
-use super::{Frontend, Tests, Wanted, near};
+use super::{Before, Frontend, Tests, Wanted, near};
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::source::{Files, Source};
@@ -43,7 +43,7 @@ impl Frontend for C {
         let bounds = bounds(source, &set)?;
         let includes = RefCell::new(BTreeMap::new());
         let resolver = |name: &str| {
-            let text = files.beside(source, name).ok()?.text;
+            let text = included(name, source, &wanted.before, files)?;
             includes.borrow_mut().insert(name.to_owned(), text.clone());
             Some(text)
         };
@@ -91,6 +91,16 @@ impl Frontend for C {
     fn fences(&self) -> Result<&'static dyn FenceText, &'static str> {
         Ok(&cyrano_fences::C)
     }
+}
+
+/// The text of an included file: beside the source, or in one of the folders.
+fn included(name: &str, source: &Source, before: &Before, files: &dyn Files) -> Option<String> {
+    if name == cyrano_cfront::COMMAND_LINE && !before.text.is_empty() {
+        return Some(before.text.clone());
+    }
+    let within = before.folders.iter().map(|folder| Source { dir: Some(folder.clone()), ..Source::named(name) });
+    let found = files.beside(source, name).ok();
+    found.or_else(|| within.into_iter().find_map(|folder| files.beside(&folder, name).ok())).map(|file| file.text)
 }
 
 /// The tests that are wanted.

@@ -1,4 +1,6 @@
-//! Which tests of a file are wanted.
+//! What is wanted of a file: which tests, what the command line adds to its text.
+
+use std::path::PathBuf;
 
 use cyrano_rml::Threads;
 use cyrano_trace::TestInfo;
@@ -12,6 +14,17 @@ pub struct Wanted {
     pub no_reuse: bool,
     /// How many members families have (RML).
     pub threads: Threads,
+    /// What stands before the text, and where files are that it includes (C).
+    pub before: Before,
+}
+
+/// What the command line of a C compiler says of a file: `-D`, `-U`, `-include`, `-I`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Before {
+    /// Lines of C that are read before the file.
+    pub text: String,
+    /// Folders in which included files are looked for that are not beside the file.
+    pub folders: Vec<PathBuf>,
 }
 
 /// Tests of a file.
