@@ -1,6 +1,7 @@
 //! What is known of a thread before it runs: its loops and sections, and where things are kept.
 
-use cyrano_ir::{AccessKind, InstrId, Op, Program, ThreadId};
+use cyrano_ir::dataflow::Liveness;
+use cyrano_ir::{AccessKind, FinalVar, InstrId, Op, Program, ThreadId};
 
 /// What is known of a thread before it runs.
 #[derive(Clone, Debug)]
@@ -11,8 +12,8 @@ pub(crate) struct Code<'p> {
     pub(crate) counters: Vec<Option<usize>>,
     /// For each beginning of a section, whether it may write.
     pub(crate) updates: Vec<bool>,
-    /// The instructions that are jumped back to.
-    pub(crate) heads: Vec<bool>,
+    /// For each instruction that is jumped back to, the registers that matter there.
+    pub(crate) heads: Vec<Option<Box<[usize]>>>,
     pub(crate) registers: usize,
     /// Where the registers are kept as they were when a loop began; behind the counters.
     pub(crate) kept: usize,
@@ -21,13 +22,13 @@ pub(crate) struct Code<'p> {
 }
 
 impl<'p> Code<'p> {
-    /// A thread that may go around loops so often.
-    pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize, idle: bool) -> Self {
+    /// A thread that may go around loops so often, and spins if nothing has changed that matters for what is looked at in the end.
+    pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize, idle: Option<&[FinalVar]>) -> Self {
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
         let mut counters = vec![None; code.len()];
-        let mut heads = vec![false; code.len()];
+        let mut is_head = vec![false; code.len()];
         for (at, instr) in code.iter().enumerate() {
             let targets = match &instr.op {
                 Op::Branch { then_to, else_to, .. } => [*then_to, *else_to],
@@ -35,7 +36,7 @@ impl<'p> Code<'p> {
                 _ => continue,
             };
             for back in targets.into_iter().filter(|to| to.index() <= at) {
-                heads[back.index()] = idle;
+                is_head[back.index()] = idle.is_some();
                 if counters[at].is_none() {
                     counters[at] = Some(stride);
                     stride += 1;
@@ -43,7 +44,8 @@ impl<'p> Code<'p> {
             }
         }
         let kept = stride;
-        stride += if heads.contains(&true) { registers } else { 0 };
+        stride += if is_head.contains(&true) { registers } else { 0 };
+        let heads = live_at(program, thread, &is_head, idle.unwrap_or_default());
         let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
         let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
         let updates = |at: usize| begins(at) && program.thread(thread).section_has(InstrId::new(at), stores);
@@ -55,4 +57,15 @@ impl<'p> Code<'p> {
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {
         &self.program.instr(self.thread, at).op
     }
+}
+
+/// For each of these instructions the registers that matter there.
+fn live_at(program: &Program, thread: ThreadId, wanted: &[bool], shown: &[FinalVar]) -> Vec<Option<Box<[usize]>>> {
+    let at_exit = shown.iter().filter_map(|var| match var {
+        FinalVar::Reg(owner, register) if *owner == thread => Some(*register),
+        _ => None,
+    });
+    let liveness = Liveness::new(program.thread(thread), at_exit);
+    let live = |at| liveness.live_before(InstrId::new(at)).iter().map(|register| register.index()).collect();
+    wanted.iter().enumerate().map(|(at, wanted)| wanted.then(|| live(at))).collect()
 }

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use cyrano_ir::{Fence, LocId, Program, Tags};
+use cyrano_ir::{Fence, FinalVar, LocId, Program, Tags};
 
 use crate::code::Code;
 use crate::rows::{EventId, INITIAL, Row};
@@ -80,7 +80,7 @@ pub(crate) struct Graph<'p, const W: usize> {
 
 impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
-    pub(crate) fn new(start: &'p Start<'p>, iterations: usize, idle: bool) -> Self {
+    pub(crate) fn new(start: &'p Start<'p>, iterations: usize, idle: Option<&[FinalVar]>) -> Self {
         let program = &*start.program;
         let code: Arc<[Code<'p>]> =
             program.thread_ids().map(|thread| Code::new(program, thread, iterations, idle)).collect();

@@ -24,6 +24,7 @@ mod revisit;
 mod rows;
 mod search;
 mod setup;
+mod stale;
 mod thread;
 mod total;
 mod views;
@@ -34,7 +35,7 @@ use std::time::Instant;
 use cyrano_engine::{
     Answer, Cause, Engine, Execution, Inexact, Limits, Query, Refusal, Stats, Stop, Subject, Verdict, Watch, one_order,
 };
-use cyrano_ir::{Liveness, Op, Program, Property, Tags};
+use cyrano_ir::{FinalVar, Liveness, Op, Program, Property, Tags};
 use cyrano_memory::{Model, named};
 
 pub use revisit::Fault;
@@ -58,6 +59,8 @@ pub struct Graphs {
     pub by_axioms: bool,
     /// Whether a thread that goes through a loop and changes nothing does not go on ([`thread`]).
     pub idle_iterations: bool,
+    /// Whether executions in which a thread waits behind an old write are left early ([`stale`]).
+    pub stale_waits: bool,
     /// After how many events a search is done by several, if there are several to do it.
     pub patience: u64,
     /// A bug that is there on purpose.
@@ -66,7 +69,7 @@ pub struct Graphs {
 
 impl Default for Graphs {
     fn default() -> Self {
-        Self { by_axioms: false, idle_iterations: true, patience: 50_000, fault: None }
+        Self { by_axioms: false, idle_iterations: true, stale_waits: true, patience: 50_000, fault: None }
     }
 }
 
@@ -81,6 +84,9 @@ struct Run<'a> {
     model: &'a Model,
     limits: &'a Limits,
     watch: &'a dyn Watch,
+    /// What is looked at in the end.
+    shown: &'a [FinalVar],
+    stale_waits: bool,
 }
 
 impl Run<'_> {
@@ -137,7 +143,8 @@ impl Run<'_> {
         model: M,
         counts: &mut Counts,
     ) -> Result<(), Halt> {
-        let level = Level::new(Graph::<W>::new(start, self.limits.iterations, self.graphs.idle_iterations), model);
+        let idle = Some(self.shown).filter(|_| self.graphs.idle_iterations);
+        let level = Level::new(Graph::<W>::new(start, self.limits.iterations, idle), model);
         let mut shared = Shared {
             limits: self.limits,
             watch: self.watch,
@@ -145,6 +152,7 @@ impl Run<'_> {
             pool: None,
             told: Mutex::default(),
             patience: (self.limits.workers > 1).then_some(self.graphs.patience),
+            stale_waits: self.stale_waits,
         };
         let mut search = Search::new(goal, level, &shared);
         let ended = search.run();
@@ -224,7 +232,12 @@ impl Graphs {
         let form = kept(name).filter(|_| query.model().cat().is_none()).map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
         let starts = starts(query.program(), limits.iterations).unwrap_or_default();
-        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch };
+        let shown = shown(query);
+        // Races are looked at in executions that wait, too, and threads that hang may write what is there.
+        let stale_waits = self.stale_waits
+            && !(has_flags && has_plain(query.program()))
+            && !matches!(query.property(), Some(Property::Live(_)));
+        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch, shown: &shown, stale_waits };
         let (goal, ended, counts) = run.run(|| Asked::new(query, has_flags, form));
         let mut answer = goal.answer(ended, limits.iterations);
         let seconds = started.elapsed().as_secs_f64();
@@ -238,7 +251,9 @@ impl Graphs {
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
         let starts = starts(query.program(), limits.iterations)?;
-        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch: &() };
+        let shown = shown(query);
+        let stale_waits = self.stale_waits;
+        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch: &(), shown: &shown, stale_waits };
         let (goal, ended, _) = run.run(All::default);
         Some(ended.map(|()| goal.0))
     }
@@ -294,6 +309,21 @@ fn twin(model: &Model) -> Option<Model> {
 
 fn is_known(model: &Model) -> bool {
     MODELS.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
+}
+
+/// What is looked at in the end.
+fn shown(query: &Query<'_>) -> Vec<FinalVar> {
+    let mut shown: Vec<FinalVar> = query.program().observed.iter().map(|observable| observable.var).collect();
+    if let Some(Property::Final { cond, .. }) = query.property() {
+        cond.for_each_var(&mut |var| shown.push(*var));
+    }
+    shown
+}
+
+/// Whether a program has accesses that are not atomic.
+fn has_plain(program: &Program) -> bool {
+    let mut instrs = program.threads.iter().flat_map(|thread| &thread.code);
+    instrs.any(|instr| instr.op.access().is_some_and(|access| !access.tags.spoken().contains(Tags::ATOMIC)))
 }
 
 /// Whether a thread need not end, but pass a mark again and again.

@@ -23,6 +23,7 @@ use crate::level::{Level, Open, Point};
 use crate::pool::Pool;
 use crate::revisit::{Fault, revisited};
 use crate::rows::{EventId, Row};
+use crate::stale::waits_in_vain;
 use crate::thread::{Next, Status};
 
 /// Somebody who looks at executions.
@@ -74,6 +75,8 @@ pub(crate) struct Shared<'a, T> {
     pub(crate) told: Mutex<(Counts, f64)>,
     /// After how many events the search is to be given to several.
     pub(crate) patience: Option<u64>,
+    /// Whether executions in which a thread waits behind something old are left ([`crate::stale`]).
+    pub(crate) stale_waits: bool,
 }
 
 /// A search.
@@ -266,6 +269,12 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             }
             if threads.iter().any(|thread| self.goal.is_wrong(self.graph(), *thread)) {
                 self.went_wrong()?;
+                continue;
+            }
+            if self.shared.stale_waits && threads.iter().any(|thread| waits_in_vain(self.graph(), *thread)) {
+                self.counts.blocked += 1;
+                self.done += point.weight;
+                self.added()?;
                 continue;
             }
             self.top().ended = false;

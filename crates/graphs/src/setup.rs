@@ -25,7 +25,7 @@ pub(crate) fn starts(program: &Program, iterations: usize) -> Option<Vec<Start<'
         let program = Cow::Borrowed(program);
         return Some(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
     };
-    let code = Code::new(program, setup, iterations.max(LOOPS), true);
+    let code = Code::new(program, setup, iterations.max(LOOPS), None);
     let alone =
         Alone { runner: Runner::new(&code), memory: program.initial_memory(), accesses: vec![], choices: vec![] };
     let mut todo = vec![alone];

@@ -272,7 +272,7 @@ impl Runner {
 
     fn step(&mut self, code: &Code<'_>) -> Result<Option<Next>, EvalError> {
         let pc = self.frame().pc;
-        if code.heads[pc.index()] && self.is_idle(code, pc) {
+        if code.heads[pc.index()].is_some() && self.is_idle(code, pc) {
             return Ok(Some(Next::End(Status::Spins)));
         }
         match code.op(pc) {
@@ -319,7 +319,7 @@ impl Runner {
     /// Whether the thread stands where a loop begins as it did the last time, and has changed nothing since.
     fn is_idle(&mut self, code: &Code<'_>, head: InstrId) -> bool {
         let last = self.frame().head;
-        let same = last.is_some_and(|(last, _)| last == head) && self.is_as_kept(code);
+        let same = last.is_some_and(|(last, _)| last == head) && self.is_as_kept(code, head);
         if same && !self.frame().stirred {
             return true;
         }
@@ -329,9 +329,13 @@ impl Runner {
         false
     }
 
-    fn is_as_kept(&mut self, code: &Code<'_>) -> bool {
+    /// Whether the registers that matter where a loop begins hold what they held the last time.
+    fn is_as_kept(&mut self, code: &Code<'_>, head: InstrId) -> bool {
         let registers = self.registers_mut(code);
-        registers[..code.registers] == registers[code.kept..]
+        code.heads[head.index()]
+            .iter()
+            .flatten()
+            .all(|register| registers[*register] == registers[code.kept + register])
     }
 
     fn keep(&mut self, code: &Code<'_>) {
@@ -349,8 +353,8 @@ impl Runner {
         if *count <= code.iterations {
             return None;
         }
-        let head = self.frame().head.filter(|(head, _)| *head == to && code.heads[to.index()]);
-        self.frame_mut().round = head.filter(|_| self.is_as_kept(code));
+        let head = self.frame().head.filter(|(head, _)| *head == to && code.heads[to.index()].is_some());
+        self.frame_mut().round = head.filter(|_| self.is_as_kept(code, to));
         Some(Next::End(Status::Stopped))
     }
 

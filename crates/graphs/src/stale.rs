@@ -1,0 +1,29 @@
+//! Threads that wait for what they will not see: an execution in which a thread has stopped behind an old write is not gone on with.
+//!
+//! A thread waits where an `assume` does not hold or where it spins ([`crate::thread`]). What it read last may be an old write: then the newer one is there
+//! already, and nothing that comes will make the thread read it.
+//!
+//! **Argument.** Let the last event of the waiting thread be a read that was not added in the maximal way ([`crate::revisit`]), or a choice of another value than
+//! the first. Nobody reads from it and nothing of its thread comes after it, so no write depends on it. So a revisit that gives the thread another past would have
+//! to see this event go, or be of it, and the condition for revisits forbids both: what was newer when it was added was added earlier, or belongs to the causes of
+//! the write that it reads from, and stays as long as it does. Hence the thread waits in whatever is found from here, and no execution that ends is lost.
+//! What else is looked at is lost neither. An error of another thread does not depend on the last read of this one: take such reads away, and let all threads go
+//! on as far as they go, in the maximal way, taking away again what becomes old on the way. That ends, for writes are only added, and it is an execution with the
+//! same error in which nobody waits behind an old write, nor does in any graph on the way to it. Threads that deadlock or hang have all read the last writes.
+//! Two things are about executions that wait, and the reduction is off where they are asked: whether spinning threads end, as they may write what is there, and
+//! races of accesses that are not atomic.
+
+use crate::graph::{Graph, Kind};
+use crate::revisit::is_maximal;
+use crate::thread::Status;
+
+/// Whether a thread waits behind something old.
+pub(crate) fn waits_in_vain<const W: usize>(graph: &Graph<'_, W>, thread: usize) -> bool {
+    let runner = &graph.runners[thread];
+    let Some(last) = runner.events.last().filter(|_| matches!(runner.status(), Some(Status::Blocked | Status::Spins)))
+    else {
+        return false;
+    };
+    let could_go = matches!(graph.event(*last).kind, Kind::Read(_) | Kind::Choice { .. });
+    could_go && !is_maximal(graph, *last, &graph.alive, None)
+}
