@@ -3,6 +3,8 @@
 use cyrano_ir::dataflow::Liveness;
 use cyrano_ir::{AccessKind, FinalVar, InstrId, Op, Program, ThreadId};
 
+use crate::names::Names;
+
 /// What is known of a thread before it runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Code<'p> {
@@ -19,11 +21,19 @@ pub(crate) struct Code<'p> {
     pub(crate) kept: usize,
     pub(crate) stride: usize,
     pub(crate) iterations: i128,
+    /// The choices whose values have names.
+    pub(crate) names: Names,
 }
 
 impl<'p> Code<'p> {
     /// A thread that may go around loops so often, and spins if nothing has changed that matters for what is looked at in the end.
-    pub(crate) fn new(program: &'p Program, thread: ThreadId, iterations: usize, idle: Option<&[FinalVar]>) -> Self {
+    pub(crate) fn new(
+        program: &'p Program,
+        thread: ThreadId,
+        iterations: usize,
+        idle: Option<&[FinalVar]>,
+        names: &Names,
+    ) -> Self {
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -51,7 +61,7 @@ impl<'p> Code<'p> {
         let updates = |at: usize| begins(at) && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, heads, registers, kept, stride, iterations }
+        Self { program, thread, counters, updates, heads, registers, kept, stride, iterations, names: names.clone() }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use cyrano_ir::{Fence, FinalVar, LocId, Program, Tags};
 
 use crate::code::Code;
+use crate::names::Names;
 use crate::rows::{EventId, INITIAL, Row};
 use crate::setup::Start;
 use crate::thread::{Next, Runner, Writing};
@@ -80,10 +81,10 @@ pub(crate) struct Graph<'p, const W: usize> {
 
 impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
-    pub(crate) fn new(start: &'p Start<'p>, iterations: usize, idle: Option<&[FinalVar]>) -> Self {
+    pub(crate) fn new(start: &'p Start<'p>, iterations: usize, idle: Option<&[FinalVar]>, names: &Names) -> Self {
         let program = &*start.program;
         let code: Arc<[Code<'p>]> =
-            program.thread_ids().map(|thread| Code::new(program, thread, iterations, idle)).collect();
+            program.thread_ids().map(|thread| Code::new(program, thread, iterations, idle, names)).collect();
         let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
         Self {

@@ -18,6 +18,7 @@ mod execution;
 mod goals;
 mod graph;
 mod level;
+mod names;
 mod pool;
 mod psc;
 mod revisit;
@@ -46,9 +47,10 @@ use execution::Form;
 use goals::{All, Asked};
 use graph::Graph;
 use level::Level;
+use names::Names;
 use pool::Pool;
 use search::{Goal, Halt, Search, Shared};
-use setup::{Start, starts};
+use setup::{Start, Unstarted, starts};
 use total::{Kept, Total};
 use views::Views;
 
@@ -61,6 +63,8 @@ pub struct Graphs {
     pub idle_iterations: bool,
     /// Whether executions in which a thread waits behind an old write are left early ([`stale`]).
     pub stale_waits: bool,
+    /// Whether a choice among values that nobody looks at is made once ([`names`]).
+    pub unseen_values: bool,
     /// After how many events a search is done by several, if there are several to do it.
     pub patience: u64,
     /// A bug that is there on purpose.
@@ -69,7 +73,14 @@ pub struct Graphs {
 
 impl Default for Graphs {
     fn default() -> Self {
-        Self { by_axioms: false, idle_iterations: true, stale_waits: true, patience: 50_000, fault: None }
+        Self {
+            by_axioms: false,
+            idle_iterations: true,
+            stale_waits: true,
+            unseen_values: true,
+            patience: 50_000,
+            fault: None,
+        }
     }
 }
 
@@ -87,6 +98,7 @@ struct Run<'a> {
     /// What is looked at in the end.
     shown: &'a [FinalVar],
     stale_waits: bool,
+    names: &'a Names,
 }
 
 impl Run<'_> {
@@ -144,7 +156,7 @@ impl Run<'_> {
         counts: &mut Counts,
     ) -> Result<(), Halt> {
         let idle = Some(self.shown).filter(|_| self.graphs.idle_iterations);
-        let level = Level::new(Graph::<W>::new(start, self.limits.iterations, idle), model);
+        let level = Level::new(Graph::<W>::new(start, self.limits.iterations, idle, self.names), model);
         let mut shared = Shared {
             limits: self.limits,
             watch: self.watch,
@@ -231,14 +243,37 @@ impl Graphs {
         let name = &query.model().name;
         let form = kept(name).filter(|_| query.model().cat().is_none()).map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
-        let starts = starts(query.program(), limits.iterations).unwrap_or_default();
         let shown = shown(query);
         // Races are looked at in executions that wait, too, and threads that hang may write what is there.
         let stale_waits = self.stale_waits
             && !(has_flags && has_plain(query.program()))
             && !matches!(query.property(), Some(Property::Live(_)));
-        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch, shown: &shown, stale_waits };
-        let (goal, ended, counts) = run.run(|| Asked::new(query, has_flags, form));
+        let mut names = if self.unseen_values { Names::new(query) } else { Names::default() };
+        let (goal, ended, counts) = loop {
+            let starts = match starts(query.program(), limits.iterations, &names) {
+                Err(Unstarted::Sees(name)) => {
+                    names.forget(name);
+                    continue;
+                }
+                starts => starts.unwrap_or_default(),
+            };
+            let (shown, names_now) = (&shown, &names);
+            let run = Run {
+                graphs: self,
+                starts: &starts,
+                model: &model,
+                limits,
+                watch,
+                shown,
+                stale_waits,
+                names: names_now,
+            };
+            let found = run.run(|| Asked::new(query, has_flags, form));
+            match found.0.sees() {
+                Some(name) => names.forget(name),
+                None => break found,
+            }
+        };
         let mut answer = goal.answer(ended, limits.iterations);
         let seconds = started.elapsed().as_secs_f64();
         let (executions, blocked) = (Some(counts.executions), Some(counts.blocked));
@@ -250,10 +285,19 @@ impl Graphs {
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
-        let starts = starts(query.program(), limits.iterations)?;
+        let starts = starts(query.program(), limits.iterations, &Names::default()).ok()?;
         let shown = shown(query);
         let stale_waits = self.stale_waits;
-        let run = Run { graphs: self, starts: &starts, model: &model, limits, watch: &(), shown: &shown, stale_waits };
+        let run = Run {
+            graphs: self,
+            starts: &starts,
+            model: &model,
+            limits,
+            watch: &(),
+            shown: &shown,
+            stale_waits,
+            names: &Names::default(),
+        };
         let (goal, ended, _) = run.run(All::default);
         Some(ended.map(|()| goal.0))
     }
@@ -338,7 +382,7 @@ fn unfit(program: &Program) -> Option<&'static str> {
     if accesses().any(|access| access.tags.contains(Tags::EXCLUSIVE)) {
         return Some("exclusive pairs");
     }
-    if starts(program, 0).is_none() {
+    if starts(program, 0, &Names::default()).is_err() {
         return Some("a setup thread that may not come to its end");
     }
     one_order(program)

@@ -6,6 +6,7 @@ use cyrano_engine::Access;
 use cyrano_ir::{Instr, Op, Program, ThreadId};
 
 use crate::code::Code;
+use crate::names::Names;
 use crate::thread::{Next, Runner, Status};
 
 /// A program at a start, and how it came there.
@@ -19,13 +20,22 @@ pub(crate) struct Start<'p> {
     pub(crate) setup: Option<ThreadId>,
 }
 
+/// Why it is not known how a program starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unstarted {
+    /// The setup thread may not come to its end.
+    NoEnd,
+    /// The setup thread looks at this name.
+    Sees(i128),
+}
+
 /// The ways in which a program may start; none if the setup thread does not always come to its end, or fails on the way.
-pub(crate) fn starts(program: &Program, iterations: usize) -> Option<Vec<Start<'_>>> {
+pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names) -> Result<Vec<Start<'p>>, Unstarted> {
     let Some(setup) = program.setup else {
         let program = Cow::Borrowed(program);
-        return Some(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
+        return Ok(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
     };
-    let code = Code::new(program, setup, iterations.max(LOOPS), None);
+    let code = Code::new(program, setup, iterations.max(LOOPS), None, names);
     let alone =
         Alone { runner: Runner::new(&code), memory: program.initial_memory(), accesses: vec![], choices: vec![] };
     let mut todo = vec![alone];
@@ -36,13 +46,18 @@ pub(crate) fn starts(program: &Program, iterations: usize) -> Option<Vec<Start<'
             None if alone.runner.status() == Some(Status::Done) && alone.runner.frame().failed.is_none() => {
                 found.push(alone.start(program, &code));
             }
-            None => return None,
+            None => {
+                return Err(match alone.runner.status() {
+                    Some(Status::Sees(name)) => Unstarted::Sees(name),
+                    _ => Unstarted::NoEnd,
+                });
+            }
         }
         if found.len() + todo.len() > STARTS {
-            return None;
+            return Err(Unstarted::NoEnd);
         }
     }
-    Some(found)
+    Ok(found)
 }
 
 /// How often a setup thread may go around a loop at least, and how many ways to start there may be.
@@ -60,7 +75,7 @@ struct Alone {
 
 impl Alone {
     /// Goes on to its end, or to a choice.
-    fn run<'p>(&mut self, code: &Code<'p>) -> Option<&'p [i128]> {
+    fn run<'p>(&mut self, code: &Code<'p>) -> Option<Cow<'p, [i128]>> {
         loop {
             match self.runner.frame().next {
                 Next::End(_) => return None,
