@@ -20,7 +20,7 @@ use crate::values::Candidates;
 pub(crate) const EVENT_LIMIT: usize = 64;
 
 /// A thread that runs this long is stopped like one that jumps back too often.
-const INSTRUCTION_LIMIT: usize = 100_000;
+pub(crate) const INSTRUCTION_LIMIT: usize = 100_000;
 
 /// How branches are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -77,7 +77,7 @@ pub(crate) struct Machine<'p> {
     sections: u32,
     operations: u32,
     units: u32,
-    /// Each fence with the number of events before it.
+    /// Each fence with the number of events before it; not one that adds nothing to those behind the same event, so that a loop of fences is a circle.
     pub(crate) fences: Vec<(usize, FenceSet)>,
     pub(crate) events: Vec<Issued>,
     pub(crate) choices: Vec<i128>,
@@ -187,7 +187,7 @@ impl<'p> Machine<'p> {
             Op::BlockBegin(_) => self.mark(MarkKind::Begin),
             Op::BlockCommit => self.mark(MarkKind::Commit),
             Op::BlockEnd(_) => self.mark(MarkKind::End),
-            Op::Fence(fence) => self.fences.push((self.events.len(), fence.pairs())),
+            Op::Fence(fence) => self.pass(fence.pairs()),
             Op::AtomicEnd => {
                 self.bracket(&Op::AtomicEnd);
                 let step = self.advance();
@@ -215,6 +215,16 @@ impl<'p> Machine<'p> {
         let issued = self.marks.last().map_or(0, |mark| mark.events) < self.events.len();
         if self.code.has_blocks && issued && self.sections == 0 && !self.in_block() {
             self.mark(MarkKind::After);
+        }
+    }
+
+    /// A fence.
+    fn pass(&mut self, pairs: FenceSet) {
+        let events = self.events.len();
+        let here = self.fences.iter().rev().take_while(|(before, _)| *before == events);
+        let known = here.fold(FenceSet::NONE, |all, (_, set)| all | *set);
+        if known | pairs != known {
+            self.fences.push((events, pairs));
         }
     }
 

@@ -79,6 +79,16 @@ fn c_programs_terminate_or_not() {
     check("for (;;) {}", "both", "violated");
 }
 
+/// A loop of fences and local steps is a circle: where a thread may stand in it was collected for ever when an invariant was replayed.
+#[test]
+fn loops_of_fences_have_finitely_many_places() {
+    let source = "threads { shared y; thread v[3] { local r; loop { sfence; cs: if r == 2 { y := 1; } else { assume r == 0; } } } }
+        check invariant (count(v@cs) <= 2) on sc, tso;";
+    assert_eq!(verdicts("fences.rml", source, "").0, ["violated"; 2]);
+    let counting = "threads { shared y; thread v[3] { local r; loop { cs: r := r + 1; } } } check invariant (count(v@cs) <= 2) on sc;";
+    assert_eq!(verdicts("counting.rml", counting, "").0, ["violated"]);
+}
+
 /// What is saved is replayed, and nothing else is.
 #[test]
 fn saved_lassos_are_replayed() {

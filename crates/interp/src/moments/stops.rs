@@ -1,11 +1,13 @@
 //! Where a thread stands between its instructions: the positions that moments are made of (`cyrano_engine::moments`).
 //!
 //! A thread is run again with the values that its reads returned, and stops are noted outside of atomic sections. The run ends where it needs a value
-//! or a choice that is not there, and where it comes back to a stop with the same registers and no access in between.
+//! or a choice that is not there, where it has come back to a stop with the same registers and no access in between (Brent's search for circles: an earlier stop
+//! is kept, and replaced after twice as many steps), and behind as many stops as a thread of the reference has instructions.
 
 use cyrano_ir::{AccessKind, FenceSet, InstrId};
 use cyrano_memory::Model;
 
+use crate::local::INSTRUCTION_LIMIT;
 use crate::machine::stepped::Step;
 use crate::machine::{Code, Machine, SECTION_LIMIT};
 use crate::set::EventSet;
@@ -35,17 +37,22 @@ pub(crate) struct Stops {
 pub(crate) fn stops(code: Code<'_>, read: impl Fn(usize) -> Option<Option<i128>>, choices: &[i128]) -> Stops {
     let mut machine = Machine::new(code);
     let mut list: Vec<Stop> = vec![Stop::of(&machine)];
-    let mut inside = 0;
-    while step(&mut machine, &read, choices) && inside <= SECTION_LIMIT {
+    let (mut kept, mut patience, mut inside) = (0, 1, 0);
+    while step(&mut machine, &read, choices) && inside <= SECTION_LIMIT && list.len() <= INSTRUCTION_LIMIT {
         if machine.in_section() {
             inside += 1;
             continue;
         }
         inside = 0;
         let stop = Stop::of(&machine);
-        let mut since = list.iter().rev().take_while(|earlier| earlier.is_as_far_as(&stop));
-        if since.any(|earlier| earlier.pc == stop.pc && earlier.registers == stop.registers) {
+        let earlier = &list[kept];
+        let as_far = earlier.is_as_far_as(&stop);
+        if as_far && earlier.pc == stop.pc && earlier.registers == stop.registers {
             break;
+        }
+        if !as_far || list.len() - kept == patience {
+            patience = if as_far { 2 * patience } else { 1 };
+            kept = list.len();
         }
         list.push(stop);
     }
