@@ -32,7 +32,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("symbolic", &["ir", "memory", "criteria", "engine"]),
     ("checkpoint", &["ir", "engine", "explore"]),
     // Its tests read models.
-    ("disk", &["ir", "memory", "engine", "explore", "checkpoint", "rml"]),
+    ("disk", &["ir", "memory", "engine", "explore", "graphs", "checkpoint", "rml"]),
     ("cluster", &["ir", "memory", "engine", "explore", "checkpoint"]),
     ("views", &["ir", "engine", "explore"]),
     ("fences", &["ir", "memory", "engine", "rml"]),

@@ -3,7 +3,7 @@
 //! The states are looked at in the order in which steps from the initial ones come to them, so that what is exercised is known of reachable states only; those that
 //! are left over are looked at afterwards, for a set with a wrong state in it is not accepted even if nobody comes there.
 
-use cyrano_engine::configuration::Product;
+use cyrano_engine::configuration::{Product, Serial};
 use cyrano_engine::{Limits, Query, Question, Stop};
 use cyrano_interp::steps::{Beyond, Step, Steps};
 use cyrano_ir::Property;
@@ -50,29 +50,13 @@ impl Refused {
 pub fn check(certificate: &Certificate, limits: &Limits) -> Result<Checked, Box<Refused>> {
     let refused = |why: String| Box::new(Refused::because(why));
     let property = certificate.property().ok_or_else(|| refused("it claims nothing".into()))?;
-    let (program, model) = (&certificate.program, &certificate.model);
+    let program = &certificate.program;
     match &certificate.every_number {
         Some(every) => return every::check(certificate, every, property, limits),
         None if !program.families.is_empty() => return Err(refused("it has no views of a family of threads".into())),
         None => {}
     }
-    Query::new(program, model, Question::Holds(property)).map_err(|why| refused(why.to_string()))?;
-    let judge = Judge::new(program, property).map_err(refused)?;
-    let steps = match property {
-        Property::Invariant(invariant) => Steps::for_invariant(program, model, invariant),
-        _ => Steps::new(program, model),
-    };
-    let steps = steps.map_err(|why| refused(format!("the checker is not exact here: {why}")))?;
-    if let Property::Observations(allowed) = property {
-        let reference = certificate.reference.as_ref().unwrap_or(program);
-        let serial = serial::outcomes(reference, limits).map_err(refused)?;
-        if let Some(other) = allowed.iter().find(|outcome| !serial.contains(*outcome)) {
-            let what = format!("the outcome {} is allowed, but no serial execution has it", judge::shown(other));
-            return Err(refused(what));
-        }
-    }
-    let (seen, reached) = (Seen::default(), vec![false; certificate.states.len()]);
-    let mut closure = Closure { certificate, judge, steps, limits, seen, reached, todo: Vec::new(), taken: 0 };
+    let mut closure = Closure::new(certificate, property, limits)?;
     closure.run()?;
     match closure.judge.unexercised(&closure.seen) {
         Some(nothing) => Err(refused(format!("nothing is wrong, but nothing was exercised either: {nothing}"))),
@@ -94,12 +78,62 @@ struct Closure<'c> {
     reached: Vec<bool>,
     todo: Vec<usize>,
     taken: u64,
+    /// States that steps lead to, where they are collected and not looked up.
+    more: Option<Vec<String>>,
 }
 
-impl Closure<'_> {
+/// The states that single steps lead to, at most so many, whoever asks; as an error what is wrong in one of them. A search, for tests of the check: a set that is found like
+/// this proves nothing that the steps do not say themselves.
+pub fn saturate(certificate: &Certificate, most: usize, limits: &Limits) -> Result<Vec<Box<str>>, Box<Refused>> {
+    let refused = |why: &str| Box::new(Refused::because(why));
+    let property = certificate.property().ok_or_else(|| refused("it claims nothing"))?;
+    let mut closure = Closure { more: Some(Vec::new()), ..Closure::new(certificate, property, limits)? };
+    let (monitor, serial) = closure.judge.initial();
+    let initial = closure.steps.initial().map_err(|why| closure.beyond(None, why))?;
+    closure.go(None, (&monitor, serial.as_ref()), initial)?;
+    let mut known = std::collections::BTreeSet::new();
+    while let Some(line) = closure.more.as_mut().and_then(Vec::pop) {
+        if known.insert(line.clone().into_boxed_str()) {
+            closure.look_at(&line)?;
+        }
+        if known.len() > most {
+            return Err(Box::new(Refused { stopped: Some(Stop::Size), ..*refused("there are too many states") }));
+        }
+    }
+    match closure.judge.unexercised(&closure.seen) {
+        Some(nothing) => Err(refused(nothing)),
+        None => Ok(known.into_iter().collect()),
+    }
+}
+
+impl<'c> Closure<'c> {
+    fn new(certificate: &'c Certificate, property: &'c Property, limits: &'c Limits) -> Result<Self, Box<Refused>> {
+        let refused = |why: String| Box::new(Refused::because(why));
+        let (program, model) = (&certificate.program, &certificate.model);
+        Query::new(program, model, Question::Holds(property)).map_err(|why| refused(why.to_string()))?;
+        let judge = Judge::new(program, property).map_err(refused)?;
+        let steps = match property {
+            Property::Invariant(invariant) => Steps::for_invariant(program, model, invariant),
+            Property::CommitAtomicity => Steps::for_blocks(program, model),
+            _ => Steps::new(program, model),
+        };
+        let steps = steps.map_err(|why| refused(format!("the checker is not exact here: {why}")))?;
+        if let Property::Observations(allowed) = property {
+            let reference = certificate.reference.as_ref().unwrap_or(program);
+            let serial = serial::outcomes(reference, limits).map_err(refused)?;
+            if let Some(other) = allowed.iter().find(|outcome| !serial.contains(*outcome)) {
+                let what = format!("the outcome {} is allowed, but no serial execution has it", judge::shown(other));
+                return Err(refused(what));
+            }
+        }
+        let (seen, reached) = (Seen::default(), vec![false; certificate.states.len()]);
+        Ok(Self { certificate, judge, steps, limits, seen, reached, todo: Vec::new(), taken: 0, more: None })
+    }
+
     fn run(&mut self) -> Result<(), Box<Refused>> {
         let initial = self.steps.initial().map_err(|why| self.beyond(None, why))?;
-        self.go(None, &self.judge.initial(), initial)?;
+        let (monitor, serial) = self.judge.initial();
+        self.go(None, (&monitor, serial.as_ref()), initial)?;
         while let Some(next) = self.todo.pop() {
             self.look(next)?;
         }
@@ -118,7 +152,10 @@ impl Closure<'_> {
             let reason = format!("it was not checked to its end: {}", stop.reason());
             return Err(Box::new(Refused { stopped: Some(stop), ..Refused::because(reason) }));
         }
-        let line = &self.certificate.states[number];
+        self.look_at(&self.certificate.states[number])
+    }
+
+    fn look_at(&mut self, line: &str) -> Result<(), Box<Refused>> {
         let state = state::parse(line).map_err(|why| Box::new(Refused::because(why)))?;
         self.judge.remembers(&state).map_err(|why| self.refused(why, Some(&state)))?;
         if self.steps.has_begun(&state.at) {
@@ -133,17 +170,26 @@ impl Closure<'_> {
             let end = self.steps.end(&state.at).map_err(|why| self.beyond(Some(&state), why))?;
             self.judge.end(&state.at, end, &mut self.seen).map_err(|wrong| self.wrong(Some(&state), None, wrong))?;
         }
-        self.go(Some(&state), &state.monitor, steps)
+        self.go(Some(&state), (&state.monitor, state.serial.as_ref()), steps)
     }
 
     /// Every one of these steps is right and leads into the set.
-    fn go(&mut self, from: Option<&Product>, monitor: &[u8], steps: Vec<Step>) -> Result<(), Box<Refused>> {
+    fn go(
+        &mut self,
+        from: Option<&Product>,
+        before: (&[u8], Option<&Serial>),
+        steps: Vec<Step>,
+    ) -> Result<(), Box<Refused>> {
         for step in steps {
             self.taken += u64::from(from.is_some());
-            let next = self.judge.take(monitor, &step, &mut self.seen);
+            let next = self.judge.take(before, (&self.steps, &step), &mut self.seen);
             let Some(mut to) = next.map_err(|wrong| self.wrong(from, Some(&step), wrong))? else { continue };
             self.certificate.forget(&mut to);
             let line = state::print(&to);
+            if let Some(more) = &mut self.more {
+                more.push(line);
+                continue;
+            }
             match self.certificate.states.binary_search_by(|other| (**other).cmp(&line)) {
                 Ok(at) => {
                     if !std::mem::replace(&mut self.reached[at], true) {

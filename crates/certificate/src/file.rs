@@ -243,6 +243,7 @@ fn again(line: &str, program: &Program, every: Option<&EveryNumber>) -> Result<S
     }
     let state = state::parse(line)?;
     state.at.fits(program)?;
+    state.serial.iter().try_for_each(|serial| serial.fits(program))?;
     Ok(state::print(&state))
 }
 

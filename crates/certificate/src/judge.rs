@@ -5,17 +5,24 @@
 
 use cyrano_criteria::history::{Action, Event};
 use cyrano_criteria::monitor::{Monitor, MonitorState};
-use cyrano_engine::configuration::{Configuration, Product, Value};
+use cyrano_engine::configuration::{Configuration, Product, Serial, Value};
 use cyrano_engine::vacuity::{self, Did};
 use cyrano_engine::{Violation, history};
-use cyrano_interp::steps::{End, Performed, Step};
+use cyrano_interp::steps::{End, Performed, Step, Steps};
 use cyrano_ir::{AccessKind, EvalError, FinalVar, Op, Program, Property, Quantifier, StateVar, ThreadId, TxEvent};
+
+use crate::blocks;
+
+/// What a criterion remembers beside a configuration: its monitor's state, or the serial run of blocks.
+pub(crate) type Remembered = (Vec<u8>, Option<Serial>);
 
 /// A claim about a program.
 pub(crate) struct Judge<'c> {
     program: &'c Program,
     property: &'c Property,
     monitor: Option<Monitor>,
+    /// The code of units, if blocks are judged.
+    blocks: Option<blocks::Code<'c>>,
 }
 
 /// What was seen happening in reachable states.
@@ -23,7 +30,7 @@ pub(crate) struct Judge<'c> {
 pub(crate) struct Seen {
     pub(crate) ended: u64,
     asserted: bool,
-    committed: bool,
+    pub(crate) committed: bool,
     read: bool,
     stored: bool,
     pub(crate) stood: bool,
@@ -56,12 +63,14 @@ impl<'c> Judge<'c> {
         if monitor.is_some() && program.transactional.is_empty() {
             return Err(format!("`{}` says nothing about this program: it has no transactions", property.criterion()));
         }
-        Ok(Self { program, property, monitor })
+        let blocks = (*property == Property::CommitAtomicity).then(|| blocks::Code::new(program));
+        Ok(Self { program, property, monitor, blocks })
     }
 
     /// Whether failed assertions and deadlocks count.
     fn judges_steps(&self) -> bool {
-        !matches!(self.property, Property::Final { .. } | Property::Invariant(_) | Property::Races)
+        use Property::{CommitAtomicity, Final, Invariant, Races};
+        !matches!(self.property, Final { .. } | Invariant(_) | Races | CommitAtomicity)
     }
 
     /// Whether a computation that goes wrong counts; else the execution ends there and has no final state. An invariant, like the absence of races, is about
@@ -70,13 +79,19 @@ impl<'c> Judge<'c> {
         !matches!(self.property, Property::Final { .. })
     }
 
-    /// What the monitor remembers before the first step.
-    pub(crate) fn initial(&self) -> Vec<u8> {
-        self.monitor.as_ref().map_or_else(Vec::new, |monitor| encoded(monitor, &monitor.initial()))
+    /// What a criterion remembers before the first step.
+    pub(crate) fn initial(&self) -> Remembered {
+        let monitor = self.monitor.as_ref().map_or_else(Vec::new, |monitor| encoded(monitor, &monitor.initial()));
+        (monitor, self.blocks.as_ref().map(|code| blocks::initial(self.program, code)))
     }
 
     /// What is wrong with a state's monitor, if anything.
     pub(crate) fn remembers(&self, state: &Product) -> Result<(), String> {
+        match (&self.blocks, &state.serial) {
+            (Some(_), _) => blocks::remembers(self.program, state)?,
+            (None, Some(_)) => return Err("a state has a serial run where no blocks are judged".into()),
+            (None, None) => {}
+        }
         match &self.monitor {
             None if state.monitor.is_empty() => Ok(()),
             None => Err("a state has a monitor where nothing is monitored".into()),
@@ -91,17 +106,27 @@ impl<'c> Judge<'c> {
     }
 
     /// The state that a step leads to, unless the execution ends with it.
-    pub(crate) fn take(&self, before: &[u8], step: &Step, seen: &mut Seen) -> Result<Option<Product>, Wrong> {
+    pub(crate) fn take(
+        &self,
+        (before, serial): (&[u8], Option<&Serial>),
+        (steps, step): (&Steps<'_>, &Step),
+        seen: &mut Seen,
+    ) -> Result<Option<Product>, Wrong> {
         seen.asserted |= step.asserted;
         if let (Some((thread, instr)), true) = (step.failed, self.judges_steps()) {
             return Err(Wrong::Violation(Box::new(Violation::Assertion { thread, instr })));
         }
         let monitor = self.tell(before, step, seen)?;
         match &step.wrong {
-            Some(violation) if self.judges_errors() => Err(Wrong::Violation(Box::new(violation.clone()))),
-            Some(_) => Ok(None),
-            None => Ok(Some(Product { at: step.to.clone(), monitor })),
+            Some(violation) if self.judges_errors() => return Err(Wrong::Violation(Box::new(violation.clone()))),
+            Some(_) => return Ok(None),
+            None => {}
         }
+        let serial = match (&self.blocks, serial) {
+            (Some(code), Some(before)) => Some(blocks::after(code, steps, before, step, seen)?),
+            _ => None,
+        };
+        Ok(Some(Product { at: step.to.clone(), monitor, serial }))
     }
 
     /// Tells the monitor of a step.
@@ -225,6 +250,8 @@ impl<'c> Judge<'c> {
                 let unseen = !seen.stood && !invariant.points().is_empty();
                 unseen.then_some(vacuity::NO_POINT_REACHED)
             }
+            Property::CommitAtomicity if blocks::Code::never_commits(self.program) => Some(vacuity::NO_COMMIT_POINT),
+            Property::CommitAtomicity => (!seen.committed).then_some(vacuity::NO_BLOCK_COMMITS),
             Property::Races => (!vacuity::can_conflict(self.program)).then_some(vacuity::NO_CONFLICT),
             Property::Transactions(_) => {
                 let Seen { committed, read, stored, .. } = *seen;

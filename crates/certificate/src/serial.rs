@@ -21,7 +21,7 @@ pub(crate) fn outcomes(program: &Program, limits: &Limits) -> Result<BTreeSet<Ve
     let (mut found, mut outcomes) = (FxHashSet::default(), BTreeSet::new());
     let mut todo: Vec<Configuration> = Vec::new();
     let mut visit = |at: Configuration, todo: &mut Vec<Configuration>| {
-        let product = Product { at, monitor: Vec::new() };
+        let product = Product { at, monitor: Vec::new(), serial: None };
         if found.insert(state::print(&product).into_boxed_str()) {
             todo.push(product.at);
         }

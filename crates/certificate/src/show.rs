@@ -1,7 +1,7 @@
 //! States and steps for people.
 
 use cyrano_engine::Violation;
-use cyrano_engine::configuration::{Deferred, Lane, Operands, Product, Value, View};
+use cyrano_engine::configuration::{Deferred, Lane, Mark, Operands, Product, Value, View};
 use cyrano_interp::steps::{Beyond, Step, Why};
 use cyrano_ir::{AccessKind, InstrId, Op, RegId, ThreadId};
 
@@ -17,6 +17,8 @@ pub struct Shown {
     pub threads: Vec<ShownThread>,
     /// What the criterion's monitor remembers, in hexadecimal; empty where there is none.
     pub monitor: String,
+    /// Memory in each way in which the serial run of blocks can have gone; empty where there is none.
+    pub serial: Vec<Vec<String>>,
 }
 
 /// Where a thread stands, in words.
@@ -67,13 +69,16 @@ impl<'c> Show<'c> {
     }
 
     pub(crate) fn state(self, state: &Product) -> Shown {
-        let names = self.certificate.program.locations.iter().map(|location| &location.name);
-        let memory = names.zip(&state.at.memory).map(|(name, value)| format!("{name} = {}", value_shown(*value)));
+        let memory = |values: &[i128]| -> Vec<String> {
+            let names = self.certificate.program.locations.iter().map(|location| &location.name);
+            names.zip(values).map(|(name, value)| format!("{name} = {}", value_shown(*value))).collect()
+        };
         let ids = self.certificate.program.thread_ids();
         Shown {
-            memory: memory.collect(),
+            memory: memory(&state.at.memory),
             threads: ids.zip(&state.at.threads).map(|(thread, lane)| self.thread(thread, lane)).collect(),
             monitor: state.monitor.iter().map(|byte| format!("{byte:02x}")).collect(),
+            serial: state.serial.iter().flat_map(|serial| &serial.ways).map(|way| memory(&way.memory)).collect(),
         }
     }
 
@@ -86,7 +91,12 @@ impl<'c> Show<'c> {
         let alone = |thread: &ThreadId| program.families.iter().all(|family| family.thread != *thread);
         let fixed = program.thread_ids().filter(alone).zip(&view.fixed).map(|(thread, lane)| self.thread(thread, lane));
         let members = view.members.iter().map(|(family, lane)| self.thread(of(*family), lane));
-        Shown { memory: memory.collect(), threads: fixed.chain(members).collect(), monitor: String::new() }
+        Shown {
+            memory: memory.collect(),
+            threads: fixed.chain(members).collect(),
+            monitor: String::new(),
+            serial: Vec::new(),
+        }
     }
 
     fn thread(self, thread: ThreadId, lane: &Lane) -> ShownThread {
@@ -109,6 +119,9 @@ impl<'c> Show<'c> {
     fn deferred(self, thread: ThreadId, deferred: &Deferred) -> String {
         let entry = match deferred {
             Deferred::Fence(kinds) => return format!("fence {kinds}"),
+            Deferred::Mark(Mark::Begin) => return "a block begins".into(),
+            Deferred::Mark(Mark::Commit(_)) => return "a unit commits".into(),
+            Deferred::Mark(Mark::End { .. }) => return "a unit ends".into(),
             Deferred::Op(entry) => entry,
         };
         let values = match &entry.operands {

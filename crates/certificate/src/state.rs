@@ -8,13 +8,18 @@
 //! it is beyond 64 bits, `"undefined"`, in a register also `"@N"` (what entry N of the queue will deliver) or `"*"` (forgotten). An entry of the queue is
 //! a fence, `{"f":KINDS}` with the bits of `cyrano_ir::FenceSet`, or an instruction `i` that is deferred: `x` is the location of an access, `v` are its operands or `w`
 //! the registers that it waits for, each with its value; `c` says that the next access belongs to the same section, `s` that its transaction has ended.
+//! For commit-atomicity a triple has a `1` behind it if the access that was issued last has been performed, and a queue has marks of units: `{"k":"begin"}`,
+//! `{"k":"commit","w":[[0,"@2"]]}` and `{"k":"end","i":7,"w":[[3,1]]}` with the registers that are handed on. `ser` is the serial run (`serial_run`).
+//!
 //! `run` is the thread whose operation is under way under a serial model, `tx` what the criterion's monitor remembers, in hexadecimal.
 //!
 //! **Invariant:** there is one way to write a state, so that equal states are equal lines.
 
 use std::fmt::Write;
 
-use cyrano_engine::configuration::{Configuration, Deferred, Entry, Lane, Operands, Product, Value, View};
+mod serial_run;
+
+use cyrano_engine::configuration::{Configuration, Deferred, Entry, Lane, Mark, Operands, Product, Value, View};
 use cyrano_ir::{FenceSet, InstrId, LocId, RegId, ThreadId, UNDEFINED};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -35,6 +40,7 @@ pub fn print(state: &Product) -> String {
         state.monitor.iter().for_each(|byte| _ = write!(out, "{byte:02x}"));
         out.push('"');
     }
+    state.serial.iter().for_each(|serial| serial_run::print(&mut out, serial));
     out.push('}');
     out
 }
@@ -71,15 +77,41 @@ fn lane(out: &mut String, lane: &Lane) {
     list(out, &lane.registers, value);
     out.push(',');
     list(out, &lane.queue, deferred);
-    out.push(']');
+    out.push_str(if lane.latest_done { ",1]" } else { "]" });
+}
+
+fn captured(out: &mut String, of: &[(RegId, Value)]) {
+    out.push_str(",\"w\":");
+    list(out, of, |out, (register, captured)| {
+        let _ = write!(out, "[{},", register.0);
+        value(out, captured);
+        out.push(']');
+    });
+}
+
+fn mark(out: &mut String, mark: &Mark) {
+    match mark {
+        Mark::Begin => out.push_str("{\"k\":\"begin\""),
+        Mark::Commit(after) => {
+            out.push_str("{\"k\":\"commit\"");
+            captured(out, &[(RegId(0), *after)]);
+        }
+        Mark::End { instr, handed } => {
+            let _ = write!(out, "{{\"k\":\"end\",\"i\":{}", instr.0);
+            captured(out, handed);
+        }
+    }
+    out.push('}');
 }
 
 fn deferred(out: &mut String, deferred: &Deferred) {
-    let Deferred::Op(entry) = deferred else {
-        if let Deferred::Fence(kinds) = deferred {
+    let entry = match deferred {
+        Deferred::Fence(kinds) => {
             let _ = write!(out, "{{\"f\":{}}}", kinds.bits());
+            return;
         }
-        return;
+        Deferred::Mark(of) => return mark(out, of),
+        Deferred::Op(entry) => entry,
     };
     let _ = write!(out, "{{\"i\":{}", entry.instr.0);
     if let Some(loc) = entry.loc {
@@ -90,14 +122,7 @@ fn deferred(out: &mut String, deferred: &Deferred) {
             out.push_str(",\"v\":");
             list(out, values, |out, value| number(out, *value));
         }
-        Operands::Waiting(captured) => {
-            out.push_str(",\"w\":");
-            list(out, captured, |out, (register, captured)| {
-                let _ = write!(out, "[{},", register.0);
-                value(out, captured);
-                out.push(']');
-            });
-        }
+        Operands::Waiting(waiting) => captured(out, waiting),
     }
     out.push_str(if entry.chained { ",\"c\":true" } else { "" });
     out.push_str(if entry.stale { ",\"s\":true}" } else { "}" });
@@ -145,7 +170,7 @@ pub fn parse_element(line: &str) -> Result<(View, Vec<(usize, Lane)>), String> {
     let line: ViewLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let memory = line.m.into_iter().map(known).collect::<Result<_, _>>()?;
     let fixed = line.t.into_iter().map(Triple::lane).collect::<Result<_, _>>()?;
-    let member = |Quadruple(family, pc, registers, queue)| Ok((family, Triple(pc, registers, queue).lane()?));
+    let member = |Quadruple(family, pc, registers, queue)| Ok((family, Triple(pc, registers, queue, None).lane()?));
     let mut members = line.v.into_iter().map(member).collect::<Result<Vec<_>, String>>()?;
     members.sort_by_key(|(family, _)| *family);
     let others = line.o.into_iter().map(member).collect::<Result<_, String>>()?;
@@ -158,7 +183,8 @@ pub fn parse(line: &str) -> Result<Product, String> {
     let memory = line.m.into_iter().map(known).collect::<Result<_, _>>()?;
     let threads = line.t.into_iter().map(Triple::lane).collect::<Result<_, _>>()?;
     let monitor = line.tx.as_deref().map_or(Ok(Vec::new()), bytes)?;
-    Ok(Product { at: Configuration { memory, threads, running: line.run.map(ThreadId) }, monitor })
+    let serial = line.ser.map(serial_run::SerialLine::read).transpose()?;
+    Ok(Product { at: Configuration { memory, threads, running: line.run.map(ThreadId) }, monitor, serial })
 }
 
 #[derive(Deserialize)]
@@ -168,6 +194,7 @@ struct Line {
     t: Vec<Triple>,
     run: Option<u16>,
     tx: Option<String>,
+    ser: Option<serial_run::SerialLine>,
 }
 
 #[derive(Deserialize)]
@@ -184,11 +211,12 @@ struct ViewLine {
 struct Quadruple(usize, u32, Vec<Shown>, Vec<Item>);
 
 #[derive(Deserialize)]
-struct Triple(u32, Vec<Shown>, Vec<Item>);
+struct Triple(u32, Vec<Shown>, Vec<Item>, #[serde(default)] Option<u8>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Item {
+    k: Option<String>,
     f: Option<u8>,
     i: Option<u32>,
     x: Option<u32>,
@@ -202,15 +230,33 @@ struct Item {
 
 impl Triple {
     fn lane(self) -> Result<Lane, String> {
-        let Self(pc, registers, queue) = self;
+        let Self(pc, registers, queue, latest) = self;
+        let latest_done = match latest {
+            None => false,
+            Some(1) => true,
+            Some(_) => return Err("whether the latest access has been performed is said by a 1".into()),
+        };
         let registers = registers.into_iter().map(|shown| shown.0).collect();
         let queue = queue.into_iter().map(Item::deferred).collect::<Result<_, _>>()?;
-        Ok(Lane { pc: InstrId(pc), registers, queue })
+        Ok(Lane { pc: InstrId(pc), registers, queue, latest_done })
     }
 }
 
 impl Item {
+    fn mark(self) -> Result<Mark, String> {
+        let captured: Vec<_> = self.w.into_iter().flatten().map(|(reg, shown)| (RegId(reg), shown.0)).collect();
+        match (self.k.as_deref(), self.i, &captured[..]) {
+            (Some("begin"), None, []) => Ok(Mark::Begin),
+            (Some("commit"), None, [(RegId(0), after)]) => Ok(Mark::Commit(*after)),
+            (Some("end"), Some(instr), _) => Ok(Mark::End { instr: InstrId(instr), handed: captured }),
+            _ => Err("a mark in a queue is a beginning, a commit or an end".into()),
+        }
+    }
+
     fn deferred(self) -> Result<Deferred, String> {
+        if self.k.is_some() {
+            return self.mark().map(Deferred::Mark);
+        }
         let operands = match (self.f, self.i, self.v, self.w) {
             (Some(bits), None, None, None) if FenceSet::from_bits(bits).bits() == bits => {
                 return Ok(Deferred::Fence(FenceSet::from_bits(bits)));

@@ -12,7 +12,7 @@ use cyrano_ir::BinOp;
 
 use crate::check::Checked;
 use crate::tree::{
-    Calc, Expr, ExprKind, FuncId, GlobalId, Intrinsic, LocalId, Lvalue, LvalueKind, Part, Stmt, StmtKind,
+    AtomicOp, Calc, Expr, ExprKind, FuncId, GlobalId, Intrinsic, LocalId, Lvalue, LvalueKind, Part, Stmt, StmtKind,
 };
 use crate::types::{StructId, Type};
 
@@ -269,6 +269,21 @@ impl Flow<'_> {
             Intrinsic::FetchAdd => {
                 return self.note_number(args.first().and_then(|target| self.pointee(target)));
             }
+            Intrinsic::Atomic(atomic) => match atomic.op {
+                AtomicOp::Store(_) | AtomicOp::Exchange => &[(0, 1)],
+                AtomicOp::Cas => &[(0, 1), (0, 2)],
+                AtomicOp::CompareExchange { .. } => {
+                    let holders = [args.first(), args.get(1)].map(|at| at.and_then(|at| self.pointee(at)));
+                    if let [Some(one), Some(other)] = holders {
+                        self.join(one, other);
+                    }
+                    &[(0, 2)]
+                }
+                AtomicOp::Fetch(..) | AtomicOp::AddUnless => {
+                    return self.note_number(args.first().and_then(|target| self.pointee(target)));
+                }
+                _ => return,
+            },
             _ => return,
         };
         for (pointer, value) in pairs {

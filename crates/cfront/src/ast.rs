@@ -22,6 +22,8 @@ pub enum Item {
     /// Declarations: types, globals, functions without a body.
     Decls(Vec<Decl>),
     Function(Box<Function>),
+    /// A condition that must hold when the file is read, with what is said if it does not.
+    StaticAssert(Expr, String),
 }
 
 /// What a declaration declares.
@@ -78,6 +80,8 @@ pub enum TypeExpr {
         returns: Box<TypeExpr>,
         params: Vec<Param>,
     },
+    /// `typeof` of an expression.
+    TypeOf(Box<Expr>),
     /// Something that was reported.
     Error,
 }
@@ -162,6 +166,11 @@ pub enum ExprKind {
         callee: Name,
         args: Vec<Expr>,
     },
+    /// A call through a pointer.
+    CallPointer {
+        callee: Box<Expr>,
+        args: Vec<Expr>,
+    },
     Index(Box<Expr>, Box<Expr>),
     AddrOf(Box<Expr>),
     Deref(Box<Expr>),
@@ -180,6 +189,12 @@ pub enum ExprKind {
     Alignof(TypeExpr),
     SizeofExpr(Box<Expr>),
     Compound(TypeExpr, Vec<InitItem>),
+    /// `({ … })`.
+    Statement(Vec<Stmt>),
+    /// `_Generic`: the value whose type decides, and for each type, or else, a value.
+    Generic(Box<Expr>, Vec<(Option<TypeExpr>, Expr)>),
+    /// `offsetof(type, member.member)`.
+    Offsetof(TypeExpr, Vec<Name>),
     /// Something that was reported.
     Error,
 }
@@ -220,4 +235,5 @@ pub enum StmtKind {
     Continue,
     Return(Option<Expr>),
     Atomic(Box<Stmt>),
+    StaticAssert(Expr, String),
 }

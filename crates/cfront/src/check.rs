@@ -3,6 +3,7 @@
 //! Every error of a file is reported, once. [`Reported`] says that the reason for giving up was reported, so that nothing is dropped in
 //! silence. Calls are inlined later, so that a cycle of calls is refused here and named.
 
+mod atomic;
 mod call;
 mod calls;
 mod constant;
@@ -11,6 +12,7 @@ mod init;
 mod intrinsic;
 mod operator;
 mod stmt;
+mod threads;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -22,7 +24,7 @@ use crate::source::{Loc, Problem, Problems, Sources};
 use crate::tree::{FuncId, Function, Global, GlobalId, Label, LabelId, Local, LocalId};
 use crate::types::{StructId, Type, Types};
 
-pub(crate) use constant::fold;
+pub(crate) use constant::{fold, fold_with};
 
 /// Says that the reason for giving up was reported.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,8 @@ pub(crate) struct Checked {
     pub(crate) frees: bool,
     /// Whether anything is reallocated.
     pub(crate) reallocates: bool,
+    /// The functions that are mentioned by calls.
+    pub(crate) mentioned: BTreeSet<String>,
     /// Enumerators, for tests.
     pub(crate) constants: BTreeMap<String, i128>,
 }
@@ -89,6 +93,7 @@ fn check_once(
         match item {
             Item::Decls(decls) => decls.iter().for_each(|decl| checker.global(decl)),
             Item::Function(function) => checker.function(function),
+            Item::StaticAssert(cond, text) => drop(checker.static_assert(cond, text)),
         }
     }
     calls::check(&checker.out, checker.problems);
@@ -267,6 +272,7 @@ impl Checker<'_> {
             locals: Vec::new(),
             body: None,
             labels: Vec::new(),
+            address: None,
             calls: Vec::new(),
             back_ranges: Vec::new(),
             loc: name.loc,
@@ -289,7 +295,8 @@ impl Checker<'_> {
             let Ok(ty) = self.resolve_param(&param.ty) else { continue };
             match &param.name {
                 Some(name) => drop(self.new_local(name, ty)),
-                None => drop(self.error(param.loc, "a parameter without a name", "in a function with a body")),
+                // As in C23: nobody can mention it.
+                None => self.current().locals.push(Local { name: String::new(), ty }),
             }
         }
         let body = self.stmt(&function.body);

@@ -6,6 +6,7 @@ use cyrano_ir::{BinOp, Expr, IntType, LocalExpr};
 
 use crate::arith::{self, LONG};
 use crate::ast::Unary;
+use crate::convert::character;
 use crate::integers::common;
 use crate::macros::Macros;
 use crate::source::{Loc, Problem, Problems};
@@ -29,12 +30,10 @@ const LEVELS: [&[BinOp]; 10] = [
     &[BinOp::Mul, BinOp::Div, BinOp::Rem],
 ];
 
-/// Whether the condition holds; an error is reported and counts as false.
-pub(crate) fn holds(line: &[Token], at: Loc, macros: &mut Macros, problems: &mut Problems) -> bool {
-    let tokens = resolve_defined(line, macros);
-    let tokens = macros.expand(tokens, problems);
-    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
-    let value = parser.level(0).and_then(|expr| match parser.tokens.get(parser.at) {
+/// Whether the condition holds, all macros expanded; an error is reported and counts as false.
+pub(crate) fn holds(tokens: &[Token], at: Loc, problems: &mut Problems) -> bool {
+    let mut parser = Parser { tokens, at: 0, depth: 0 };
+    let value = parser.choice().and_then(|expr| match parser.tokens.get(parser.at) {
         Some(rest) => Err(format!("`{}` is not expected here", rest.text)),
         None => expr.value.eval(&mut |_| Ok(0)).map_err(|error| error.to_string()),
     });
@@ -45,7 +44,7 @@ pub(crate) fn holds(line: &[Token], at: Loc, macros: &mut Macros, problems: &mut
 }
 
 /// Replaces `defined X` and `defined(X)` by 0 or 1, before macros are expanded.
-fn resolve_defined(line: &[Token], macros: &Macros) -> Vec<Token> {
+pub(crate) fn resolve_defined(line: &[Token], macros: &Macros) -> Vec<Token> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < line.len() {
@@ -57,7 +56,7 @@ fn resolve_defined(line: &[Token], macros: &Macros) -> Vec<Token> {
         };
         match name.filter(|name| token.is_word("defined") && name.kind == TokenKind::Ident) {
             Some(name) => {
-                let text = i32::from(macros.table.contains_key(&name.text)).to_string();
+                let text = i32::from(macros.defines(&name.text)).to_string();
                 found.push(Token { kind: TokenKind::Number, text, ..token.clone() });
                 at += len;
             }
@@ -115,6 +114,28 @@ impl Parser<'_> {
         found
     }
 
+    /// `condition ? one : other`.
+    fn choice(&mut self) -> Parsed {
+        let cond = self.level(0)?;
+        if !self.eat("?") {
+            return Ok(cond);
+        }
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err("it is nested too deeply".into());
+        }
+        let one = self.choice()?;
+        if !self.eat(":") {
+            return Err("a `:` is missing".into());
+        }
+        let other = self.choice()?;
+        self.depth -= 1;
+        let ty = common(one.ty, other.ty);
+        // The other one is not evaluated, whatever is wrong with it.
+        let chosen = if cond.value.eval(&mut |_| Ok(0)).map_err(|error| error.to_string())? != 0 { one } else { other };
+        Ok(Typed { value: chosen.to(ty), ty })
+    }
+
     fn level(&mut self, level: usize) -> Parsed {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.level(level + 1)?;
@@ -145,7 +166,7 @@ impl Parser<'_> {
             return Ok(self.unary()?.unary(op));
         }
         if self.eat("(") {
-            let inner = self.level(0)?;
+            let inner = self.choice()?;
             return if self.eat(")") { Ok(inner) } else { Err("a closing parenthesis is missing".into()) };
         }
         let token = self.tokens.get(self.at).ok_or("it ends too early")?;
@@ -156,6 +177,10 @@ impl Parser<'_> {
                     parse_integer(&token.text).ok_or_else(|| format!("`{}` is not an integer", token.text))?;
                 let ty = if unsigned || LONG.wrap(value) != value { SIZE } else { LONG };
                 Ok(Typed { value: Expr::Const(value), ty })
+            }
+            TokenKind::Char => {
+                let value = character(&token.text).ok_or_else(|| format!("`{}` is no character", token.text))?;
+                Ok(Typed { value: Expr::Const(value), ty: LONG })
             }
             // As in C, a name that is no macro counts as 0.
             TokenKind::Ident => Ok(Typed { value: Expr::Const(0), ty: LONG }),

@@ -6,6 +6,7 @@ mod decl;
 mod expr;
 mod stmt;
 
+pub(crate) use expr::character;
 use lang_c::ast as c;
 use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
 use lang_c::span::Node;
@@ -34,7 +35,7 @@ pub(crate) fn parse(text: &Preprocessed, dialect: Dialect, problems: &mut Proble
             return None;
         }
     };
-    let mut converter = Converter { text, dialect, unsupported: Vec::new(), specs: 0 };
+    let mut converter = Converter { text, unsupported: Vec::new(), specs: 0 };
     let items: Vec<_> = unit.0.iter().filter_map(|node| converter.item(node)).collect();
     if converter.unsupported.is_empty() {
         return Some(items);
@@ -93,7 +94,6 @@ fn report(mut unsupported: Vec<(Loc, String)>, dialect: Dialect, problems: &mut 
 /// The conversion so far.
 struct Converter<'p> {
     text: &'p Preprocessed,
-    dialect: Dialect,
     unsupported: Vec<(Loc, String)>,
     /// How many structs and enums there were.
     specs: usize,
@@ -115,18 +115,30 @@ impl Converter<'_> {
     fn item(&mut self, node: &Node<c::ExternalDeclaration>) -> Option<Item> {
         match &node.node {
             c::ExternalDeclaration::Declaration(decl) => Some(Item::Decls(self.declaration(decl))),
-            c::ExternalDeclaration::StaticAssert(_) => {
-                self.refuse(self.loc(node), "a static assertion");
-                None
+            c::ExternalDeclaration::StaticAssert(assert) => {
+                let (cond, text) = self.static_assert(&assert.node);
+                Some(Item::StaticAssert(cond, text))
             }
             c::ExternalDeclaration::FunctionDefinition(function) => self.function(function),
         }
+    }
+
+    fn static_assert(&mut self, assert: &c::StaticAssert) -> (crate::ast::Expr, String) {
+        let text = assert.message.node.iter().map(|part| part.trim_matches('"')).collect();
+        (self.expr(&assert.expression), text)
     }
 
     fn function(&mut self, node: &Node<c::FunctionDefinition>) -> Option<Item> {
         let function = &node.node;
         if !function.declarations.is_empty() {
             self.refuse(self.loc(node), "a function with old-style parameters");
+        }
+        let varies = |derived: &Node<c::DerivedDeclarator>| match &derived.node {
+            c::DerivedDeclarator::Function(function) => function.node.ellipsis == c::Ellipsis::Some,
+            _ => false,
+        };
+        if function.declarator.node.derived.iter().any(varies) {
+            self.refuse(self.loc(&function.declarator), "functions with variable arguments");
         }
         let (_, base) = self.specifiers(&function.specifiers, self.loc(node));
         let (name, ty) = self.declarator(&function.declarator, base);

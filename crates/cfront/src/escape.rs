@@ -6,12 +6,16 @@
 //! A parameter is assumed to escape on any other use, so that the answer errs towards memory.
 
 use crate::check::Checked;
-use crate::tree::{Expr, ExprKind, FuncId, Function, LocalId, Lvalue, LvalueKind, Part};
+use crate::tree::{
+    Expr, ExprKind, FuncId, Function, Intrinsic, LocalId, Lvalue, LvalueKind, Part, Stmt, StmtKind, ThreadCall,
+};
 
 /// What is known about the locals of every function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Escapes {
     functions: Vec<Option<Facts>>,
+    /// The functions that are being looked at: what they call themselves is assumed to let everything escape.
+    open: Vec<bool>,
 }
 
 /// What is known about the locals of one function.
@@ -21,12 +25,17 @@ struct Facts {
     in_memory: Vec<bool>,
     /// As a pointer: used in another way than dereferencing it.
     escapes: Vec<bool>,
+    /// Gets another value than its first.
+    changed: Vec<bool>,
+    /// Says how an access is ordered.
+    orders: Vec<bool>,
 }
 
 impl Escapes {
-    /// The facts about a checked file without recursion.
+    /// The facts about a checked file.
     pub(crate) fn new(checked: &Checked) -> Self {
-        let mut made = Self { functions: vec![None; checked.functions.len()] };
+        let mut made =
+            Self { functions: vec![None; checked.functions.len()], open: vec![false; checked.functions.len()] };
         (0..checked.functions.len()).for_each(|index| made.function(checked, FuncId(index)));
         made
     }
@@ -46,8 +55,13 @@ impl Escapes {
         !self.fact(func, LocalId(param), |facts| &facts.escapes)
     }
 
+    /// Whether a local that keeps its first value says how an access is ordered.
+    pub(crate) fn is_order(&self, func: FuncId, local: LocalId) -> bool {
+        self.fact(func, local, |facts| &facts.orders) && !self.fact(func, local, |facts| &facts.changed)
+    }
+
     fn function(&mut self, checked: &Checked, func: FuncId) {
-        if self.functions[func.0].is_some() {
+        if self.functions[func.0].is_some() || std::mem::replace(&mut self.open[func.0], true) {
             return;
         }
         let function: &Function = &checked.functions[func.0];
@@ -55,11 +69,12 @@ impl Escapes {
             self.function(checked, *callee);
         }
         let none = vec![false; function.locals.len().max(function.params.len())];
-        let facts = Facts { in_memory: none.clone(), escapes: none };
+        let facts = Facts { in_memory: none.clone(), escapes: none.clone(), changed: none.clone(), orders: none };
         let mut walk = EscapeWalk { known: self, facts };
         if let Some(body) = &function.body {
             walk.part(Part::Stmt(body));
         }
+        walk.initial_orders(function.body.as_ref());
         let facts = walk.facts;
         self.functions[func.0] = Some(facts);
     }
@@ -96,6 +111,18 @@ fn pointer_root(lvalue: &Lvalue) -> Option<LocalId> {
     }
 }
 
+/// The locals that are declared with a value, in order.
+fn declarations<'t>(stmt: &'t Stmt, found: &mut Vec<(LocalId, &'t Expr)>) {
+    if let StmtKind::Declare(local, Some(value)) = &stmt.kind {
+        found.push((*local, value));
+    }
+    for part in stmt.parts() {
+        if let Part::Stmt(part) = part {
+            declarations(part, found);
+        }
+    }
+}
+
 /// An expression without conversions between pointers.
 pub(crate) fn strip(expr: &Expr) -> &Expr {
     match &expr.kind {
@@ -120,6 +147,7 @@ impl EscapeWalk<'_> {
                 if let Some(id) = root(lvalue) {
                     self.facts.in_memory[id.0] = true;
                     self.facts.escapes[id.0] = true;
+                    self.facts.changed[id.0] = true;
                 }
                 // The address of a part of what a parameter points to is the parameter's value in disguise.
                 if let Some(id) = pointer_root(lvalue) {
@@ -129,7 +157,29 @@ impl EscapeWalk<'_> {
             ExprKind::Assign(target, _) | ExprKind::Update { target, .. } => self.assigned(target),
             ExprKind::Call { func, args, .. } => {
                 for (index, arg) in args.iter().enumerate() {
+                    if self.known.is_order(*func, LocalId(index)) {
+                        self.order(arg);
+                    }
                     self.argument(arg, self.known.is_alias(*func, index));
+                }
+                return;
+            }
+            ExprKind::Intrinsic { what, args, .. }
+                if matches!(**what, Intrinsic::Thread(ThreadCall::Create | ThreadCall::Join)) =>
+            {
+                // Where the thread's name or its result goes is written at once.
+                let created = matches!(**what, Intrinsic::Thread(ThreadCall::Create));
+                for (index, arg) in args.iter().enumerate() {
+                    self.argument(arg, (index == 0) == created && index < 2);
+                }
+                return;
+            }
+            ExprKind::Intrinsic { what, args, .. } if let Intrinsic::Atomic(atomic) = &**what => {
+                for (index, arg) in args.iter().enumerate() {
+                    if atomic.is_order(index) {
+                        self.order(arg);
+                    }
+                    self.argument(arg, index < atomic.locations());
                 }
                 return;
             }
@@ -141,13 +191,42 @@ impl EscapeWalk<'_> {
     fn assigned(&mut self, target: &Lvalue) {
         if let LvalueKind::Local(id) = &target.kind {
             self.facts.escapes[id.0] = true;
+            self.facts.changed[id.0] = true;
+        }
+    }
+
+    /// A local that says how accesses are ordered has its value from other such locals.
+    fn initial_orders(&mut self, body: Option<&Stmt>) {
+        let mut declared = Vec::new();
+        body.into_iter().for_each(|body| declarations(body, &mut declared));
+        // What is declared later may have its value from what is declared before.
+        for (local, value) in declared.into_iter().rev() {
+            if self.facts.orders[local.0] {
+                self.order(value);
+            }
+        }
+    }
+
+    /// The locals that a memory order is computed from.
+    fn order(&mut self, expr: &Expr) {
+        if let ExprKind::Read(Lvalue { kind: LvalueKind::Local(id), .. }) = &expr.kind {
+            self.facts.orders[id.0] = true;
+        }
+        for part in expr.parts() {
+            if let Part::Expr(part) = part {
+                self.order(part);
+            }
         }
     }
 
     /// An address or a pointer that is passed to a parameter.
     fn argument(&mut self, arg: &Expr, alias: bool) {
         match &strip(arg).kind {
-            ExprKind::AddrOf(lvalue) if alias => self.place(lvalue),
+            ExprKind::AddrOf(lvalue) if alias => {
+                // Whoever is called may assign it.
+                self.assigned(lvalue);
+                self.place(lvalue);
+            }
             ExprKind::Read(Lvalue { kind: LvalueKind::Local(_), .. }) if alias => {}
             _ => self.expr(arg),
         }

@@ -31,7 +31,7 @@ pub fn functions(source: &str, ranges: &[Range<usize>], types: &[&str]) -> Resul
     };
     let functions = items.into_iter().flatten().filter_map(|item| match item {
         Item::Function(function) => Some(*function),
-        Item::Decls(_) => None,
+        Item::Decls(_) | Item::StaticAssert(..) => None,
     });
     let functions: Vec<_> = functions.collect();
     if problems.is_empty() && functions.len() != ranges.len() {

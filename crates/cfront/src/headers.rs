@@ -1,7 +1,7 @@
 //! The headers that come with the binary, so that no system header is needed.
 
 /// The stub headers by name.
-const STUBS: [(&str, &str); 7] = [
+const STUBS: [(&str, &str); 20] = [
     ("cyrano.h", include_str!("../headers/cyrano.h")),
     ("stdint.h", include_str!("../headers/stdint.h")),
     ("stdbool.h", include_str!("../headers/stdbool.h")),
@@ -9,10 +9,26 @@ const STUBS: [(&str, &str); 7] = [
     ("stdlib.h", include_str!("../headers/stdlib.h")),
     ("assert.h", include_str!("../headers/assert.h")),
     ("limits.h", include_str!("../headers/limits.h")),
+    ("pthread.h", include_str!("../headers/pthread.h")),
+    ("genmc.h", include_str!("../headers/genmc.h")),
+    ("inttypes.h", include_str!("../headers/inttypes.h")),
+    ("threads.h", include_str!("../headers/threads.h")),
+    ("stdio.h", include_str!("../headers/stdio.h")),
+    ("unistd.h", include_str!("../headers/unistd.h")),
+    ("string.h", include_str!("../headers/string.h")),
+    ("sched.h", include_str!("../headers/sched.h")),
+    ("semaphore.h", include_str!("../headers/semaphore.h")),
+    ("errno.h", include_str!("../headers/errno.h")),
+    ("time.h", include_str!("../headers/time.h")),
+    ("stdatomic.h", include_str!("../headers/stdatomic.h")),
+    ("linux.h", include_str!("../headers/linux.h")),
 ];
 
 /// The text of a stub header.
 pub fn stub(name: &str) -> Option<&'static str> {
+    // The kernel spreads these over many headers.
+    let kernels = name.starts_with("linux/") || name.starts_with("asm/");
+    let name = if kernels { "linux.h" } else { name };
     STUBS.iter().find(|(stub, _)| *stub == name).map(|(_, text)| *text)
 }
 
@@ -26,6 +42,8 @@ pub(crate) fn header_of(word: &str) -> Option<&'static str> {
     let header = match word {
         "bool" | "true" | "false" => "stdbool.h",
         "size_t" | "ptrdiff_t" | "NULL" => "stddef.h",
+        _ if crate::atomics::is_c11(word) => "stdatomic.h",
+        _ if crate::atomics::is_kernels(word) => "linux.h",
         "malloc" | "calloc" | "realloc" | "free" => "stdlib.h",
         "assert" => "assert.h",
         "CHAR_BIT" | "CHAR_MIN" | "CHAR_MAX" | "SCHAR_MIN" | "SCHAR_MAX" | "UCHAR_MAX" | "SHRT_MIN" | "SHRT_MAX"

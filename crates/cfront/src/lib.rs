@@ -13,6 +13,7 @@ mod addresses;
 mod all_tests;
 mod arith;
 pub mod ast;
+pub mod atomics;
 mod blocks;
 mod check;
 mod condition;
@@ -23,8 +24,10 @@ mod headers;
 pub mod integers;
 mod lower;
 mod macros;
+pub mod mapping;
 mod memory;
 mod optimise;
+mod paste;
 mod preprocess;
 mod program;
 mod source;
@@ -32,6 +35,7 @@ mod tests_file;
 mod token;
 mod tree;
 mod types;
+mod whole;
 
 use convert::Dialect;
 use cyrano_ir::{Diagnostic, Program, Span};
@@ -40,7 +44,7 @@ pub use all_tests::{all_tests, sequential_tests};
 pub use blocks::BLOCK_WORDS;
 pub use functions::functions;
 pub use headers::stub;
-pub use preprocess::{MAX_SOURCE, Resolver};
+pub use preprocess::{COMMAND_LINE, MAX_SOURCE, Resolver};
 pub use program::Bounds;
 pub use source::Loc;
 pub use tests_file::{Step, Test, TestFile, tests};
@@ -99,6 +103,16 @@ impl Unit {
     /// The program of a test before it is cleaned up, to compare.
     pub fn program_as_lowered(&self, test: &Test) -> Result<Program, Vec<Diagnostic>> {
         program::program(self, test, Bounds::default(), false)
+    }
+
+    /// Whether the file is a whole program.
+    pub fn has_main(&self) -> bool {
+        self.checked.functions.iter().any(|function| function.name == "main" && function.body.is_some())
+    }
+
+    /// The program that begins with `main`.
+    pub fn whole(&self, bounds: Bounds) -> Result<Program, Vec<Diagnostic>> {
+        whole::program(self, bounds, true)
     }
 
     /// The words of memory that hold addresses, also those whose type is an integer.

@@ -6,13 +6,16 @@
 //!
 //! **Invariant:** a value that was computed from variables is saved before something else in the same expression can change them.
 
+mod atomic;
 pub(crate) mod call;
 mod cond;
 mod expr;
 mod heap;
 mod intrinsic;
+pub(crate) mod rounds;
 mod spot;
 mod stmt;
+pub(crate) mod threads;
 
 use cyrano_ir::{Expr as Ir, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Ty, UNDEFINED};
 
@@ -23,6 +26,7 @@ use crate::source::{Loc, Sources};
 use crate::tree::{FuncId, LabelId};
 
 pub(crate) use spot::Spot;
+use threads::{Site, Spawn};
 
 /// How many instructions a thread may have before they are cleaned up.
 pub(crate) const MAX_CODE: usize = 1 << 16;
@@ -47,6 +51,17 @@ pub(crate) struct Shared<'u> {
     pub(crate) thread: usize,
     /// Whether thread 0 runs before the others start.
     pub(crate) setup: bool,
+    /// The threads that were created so far.
+    pub(crate) spawned: Vec<Spawn>,
+    /// What cannot be lowered, and why.
+    pub(crate) refused: Vec<(Span, String)>,
+    /// Whether a section waits, other than for threads to start and to end.
+    pub(crate) waits: bool,
+    /// How many threads there are, or at most, and whether that was asked.
+    pub(crate) threads: usize,
+    pub(crate) counts: bool,
+    /// For each function whether it creates or joins threads.
+    pub(crate) threaded: Vec<bool>,
 }
 
 /// A thread in the making.
@@ -72,6 +87,19 @@ pub(crate) struct Lowerer<'s, 'u> {
     pub(crate) fenced: Vec<Span>,
     /// Likewise the marks of blocks with commit points.
     pub(crate) marked: Vec<Span>,
+    /// What `pthread_self` gives.
+    pub(crate) own: i128,
+    /// In a whole program: where the thread ends, and where its result is.
+    pub(crate) end: Option<usize>,
+    pub(crate) result: Option<RegId>,
+    /// How many threads it has joined, if that is asked.
+    pub(crate) joined: Option<RegId>,
+    /// Where it creates threads.
+    pub(crate) sites: Vec<Site>,
+    /// Unrolled loops around: what is declared in them starts anew in each round.
+    fresh: u32,
+    /// Memory orders that are none, and why.
+    pub(crate) disordered: Vec<(Span, String)>,
 }
 
 /// One inlined call.
@@ -113,6 +141,13 @@ impl<'s, 'u> Lowerer<'s, 'u> {
             too_long: false,
             fenced: Vec::new(),
             marked: Vec::new(),
+            own: 0,
+            end: None,
+            result: None,
+            joined: None,
+            sites: Vec::new(),
+            fresh: 0,
+            disordered: Vec::new(),
         }
     }
 

@@ -111,6 +111,18 @@ impl Memory {
         address
     }
 
+    /// Adds the object of a thread (`lower/threads.rs`), with words for its argument and its function if they are not constants.
+    pub(crate) fn thread(&mut self, name: &str, given: bool, span: Span) -> i128 {
+        let address = self.words.len() as i128 * WORD;
+        let given = if given { &["arg", "function"][..] } else { &[] };
+        for word in ["start", "done", "result"].iter().chain(given) {
+            let init = if matches!(*word, "start" | "done") { 0 } else { cyrano_ir::UNDEFINED };
+            self.words.push(Location { name: format!("{name}.{word}"), init, ty: Ty::Int, span });
+        }
+        self.gap();
+        address
+    }
+
     /// Adds a variable of one call that needs an address.
     pub(crate) fn variable(&mut self, checked: &Checked, ty: &Type, name: &str, init: i128, span: Span) -> i128 {
         let mut count = self.counts.get(name).copied().unwrap_or_default();

@@ -1,13 +1,17 @@
 //! The preprocessor: directives, includes, macros.
 //!
 //! The result is one text for the parser and a table that says where each of its tokens was written, so that spans survive.
-//! Directives that it does not know (`#pragma` other than `once`, `#line`, `#` and `##` in macros, variable arguments) are reported.
+//! A file is looked for beside the one that includes it. What stands on a command line, `-D` and the like, is a file of its own before the first
+//! ([`COMMAND_LINE`]). `#pragma` other than `once`, `#warning` and `_Pragma` change nothing; directives that it does not know are reported.
+
+use std::collections::BTreeMap;
 
 use cyrano_ir::suggest::closest;
 
 use crate::condition;
 use crate::headers;
 use crate::macros::{Macro, Macros};
+use crate::paste;
 use crate::source::{Loc, Problem, Problems, Sources};
 use crate::token::{Token, TokenKind, tokens};
 
@@ -17,7 +21,51 @@ const MAX_INCLUDES: usize = 32;
 /// The largest source file, in bytes.
 pub const MAX_SOURCE: usize = 2 << 20;
 
-/// The text of a file beside the C file, by the name that the `#include` gives.
+/// The macros that are there from the start: those of a C11 compiler for 64-bit Linux, as far as programs ask for them, but none of a machine.
+const PREDEFINED: [(&str, &str); 37] = [
+    ("__CYRANO__", "1"),
+    ("__STDC__", "1"),
+    ("__STDC_VERSION__", "201112L"),
+    ("__STDC_HOSTED__", "1"),
+    ("__GNUC__", "4"),
+    ("__GNUC_MINOR__", "2"),
+    ("__GNUC_PATCHLEVEL__", "1"),
+    ("__linux__", "1"),
+    ("__linux", "1"),
+    ("__unix__", "1"),
+    ("__unix", "1"),
+    ("__ELF__", "1"),
+    ("__LP64__", "1"),
+    ("_LP64", "1"),
+    ("__CHAR_BIT__", "8"),
+    ("__SIZEOF_SHORT__", "2"),
+    ("__SIZEOF_INT__", "4"),
+    ("__SIZEOF_LONG__", "8"),
+    ("__SIZEOF_LONG_LONG__", "8"),
+    ("__SIZEOF_POINTER__", "8"),
+    ("__SIZEOF_SIZE_T__", "8"),
+    ("__SIZEOF_PTRDIFF_T__", "8"),
+    ("__SIZEOF_WCHAR_T__", "4"),
+    ("__SCHAR_MAX__", "127"),
+    ("__SHRT_MAX__", "32767"),
+    ("__INT_MAX__", "2147483647"),
+    ("__LONG_MAX__", "9223372036854775807L"),
+    ("__LONG_LONG_MAX__", "9223372036854775807LL"),
+    ("__ORDER_LITTLE_ENDIAN__", "1234"),
+    ("__ORDER_BIG_ENDIAN__", "4321"),
+    ("__BYTE_ORDER__", "1234"),
+    ("__ATOMIC_RELAXED", "0"),
+    ("__ATOMIC_CONSUME", "1"),
+    ("__ATOMIC_ACQUIRE", "2"),
+    ("__ATOMIC_RELEASE", "3"),
+    ("__ATOMIC_ACQ_REL", "4"),
+    ("__ATOMIC_SEQ_CST", "5"),
+];
+
+/// The name of what stands on a command line: directives before the first line of a file.
+pub const COMMAND_LINE: &str = "<command line>";
+
+/// The text of a file beside the C file, by the name that the `#include` gives; of [`COMMAND_LINE`], what stands there.
 pub type Resolver<'r> = &'r dyn Fn(&str) -> Option<String>;
 
 /// What the parser reads.
@@ -79,19 +127,13 @@ pub(crate) fn preprocess(
         resolver,
         problems,
         macros: Macros::default(),
+        lines: BTreeMap::new(),
         output: Vec::new(),
         once: Vec::new(),
         depth: 0,
     };
-    let one = Token {
-        kind: TokenKind::Number,
-        text: "1".into(),
-        loc: Loc::default(),
-        starts_line: false,
-        spaced: true,
-        hidden: Vec::new(),
-    };
-    preprocessor.macros.table.insert("__CYRANO__".into(), Macro { parameters: None, body: vec![one] });
+    preprocessor.predefine();
+    preprocessor.command_line();
     preprocessor.file(0);
     let tokens = std::mem::take(&mut preprocessor.output);
     (Preprocessed::new(&tokens), tokens)
@@ -102,6 +144,8 @@ struct Preprocessor<'p> {
     resolver: Resolver<'p>,
     problems: &'p mut Problems,
     macros: Macros,
+    /// What `#line` has said about a file: from which line on how many lines are added, and its name.
+    lines: BTreeMap<u32, (usize, i128, Option<String>)>,
     output: Vec<Token>,
     once: Vec<String>,
     depth: usize,
@@ -121,6 +165,22 @@ struct Branch {
 }
 
 impl Preprocessor<'_> {
+    /// The macros that are there from the start.
+    fn predefine(&mut self) {
+        for (name, value) in PREDEFINED {
+            let body = tokens(value, 0, self.problems).into_iter().map(|token| Token { loc: Loc::default(), ..token });
+            let made = Macro { parameters: None, variadic: false, body: body.collect() };
+            self.macros.table.insert(name.to_owned(), made);
+        }
+    }
+
+    fn command_line(&mut self) {
+        if let Some(text) = (self.resolver)(COMMAND_LINE) {
+            let file = self.sources.add(COMMAND_LINE, text, Loc::default());
+            self.file(file);
+        }
+    }
+
     fn file(&mut self, file: u32) {
         let text = self.sources.files[file as usize].text.clone();
         let tokens = tokens(&text, file, self.problems);
@@ -149,8 +209,14 @@ impl Preprocessor<'_> {
     }
 
     fn flush(&mut self, pending: &mut Vec<Token>) {
-        let expanded = self.macros.expand(std::mem::take(pending), self.problems);
-        self.output.extend(expanded);
+        let place = |loc| line_of(self.sources, &self.lines, loc);
+        let expanded = self.macros.expand(std::mem::take(pending), &place, self.problems);
+        self.output.extend(without_pragmas(expanded));
+    }
+
+    fn expand(&mut self, tokens: Vec<Token>) -> Vec<Token> {
+        let place = |loc| line_of(self.sources, &self.lines, loc);
+        self.macros.expand(tokens, &place, self.problems)
     }
 
     fn complain(&mut self, loc: Loc, message: impl Into<String>, label: &str) {
@@ -166,7 +232,7 @@ impl Preprocessor<'_> {
                 let holds = active && self.condition(&name.text, rest, at);
                 branches.push(Branch { opened: at, active: holds, taken: holds, outer: active, last: false });
             }
-            "elif" | "else" | "endif" => self.next_branch(&name.text, rest, at, branches),
+            "elif" | "elifdef" | "elifndef" | "else" | "endif" => self.next_branch(&name.text, rest, at, branches),
             _ if !active => {}
             "define" => self.define(rest, at),
             "undef" => match rest {
@@ -178,12 +244,16 @@ impl Preprocessor<'_> {
                 let words: Vec<_> = rest.iter().map(|token| token.text.as_str()).collect();
                 self.complain(at, format!("#error {}", words.join(" ")), "here");
             }
+            "line" => self.line(rest.to_vec(), at),
+            "warning" | "ident" | "sccs" => {}
             "pragma" if rest.len() == 1 && rest[0].is_word("once") => {
                 let name = self.sources.files[at.file as usize].name.clone();
                 self.once.push(name);
             }
+            "pragma" => {}
             other => {
-                let known = ["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error"];
+                let known =
+                    ["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "line"];
                 let problem = Problem::new(at, format!("the directive `#{other}` is not supported"), "here");
                 self.problems.add(problem.with_guess(closest(other, known)));
             }
@@ -192,15 +262,60 @@ impl Preprocessor<'_> {
 
     fn condition(&mut self, kind: &str, rest: &[Token], at: Loc) -> bool {
         if kind == "if" {
-            return condition::holds(rest, at, &mut self.macros, self.problems);
+            return self.holds(rest, at);
         }
         match rest.first().filter(|name| name.kind == TokenKind::Ident) {
-            Some(name) => self.macros.table.contains_key(&name.text) == (kind == "ifdef"),
+            Some(name) => self.macros.defines(&name.text) == kind.ends_with("ifdef"),
             None => {
                 self.complain(at, format!("`#{kind}` takes a name"), "here");
                 false
             }
         }
+    }
+
+    /// Whether the condition of an `#if` holds.
+    fn holds(&mut self, rest: &[Token], at: Loc) -> bool {
+        let line = self.with_includes(rest);
+        let line = condition::resolve_defined(&line, &self.macros);
+        let tokens = self.expand(line);
+        condition::holds(&tokens, at, self.problems)
+    }
+
+    /// `__has_include` replaced by 0 or 1.
+    fn with_includes(&mut self, line: &[Token]) -> Vec<Token> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < line.len() {
+            let token = &line[at];
+            let close = line[at..].iter().position(|token| token.is(")")).map(|offset| at + offset);
+            if let (true, Some(close)) = (token.is_word("__has_include"), close)
+                && line.get(at + 1).is_some_and(|open| open.is("("))
+            {
+                let named = included(&line[at + 2..close]);
+                let there = named.is_some_and(|(name, quoted)| self.find(&name, quoted, token.loc).is_some());
+                found.push(Token { kind: TokenKind::Number, text: i32::from(there).to_string(), ..token.clone() });
+                at = close + 1;
+            } else {
+                found.push(token.clone());
+                at += 1;
+            }
+        }
+        found
+    }
+
+    /// `#line NUMBER "FILE"`: what the next line is called.
+    fn line(&mut self, rest: Vec<Token>, at: Loc) {
+        let rest = self.expand(rest);
+        let number = rest.first().and_then(|token| token.text.parse::<i128>().ok()).filter(|line| *line < 1 << 31);
+        let name = match rest.get(1) {
+            Some(name) if name.kind == TokenKind::Str => Some(name.text.trim_matches('"').to_owned()),
+            None => None,
+            _ => return self.complain(at, "`#line` takes a number and perhaps a name in quotes", "here"),
+        };
+        let Some(number) = number else { return self.complain(at, "`#line` takes a number", "here") };
+        let own = self.sources.line(at);
+        let name = name.or_else(|| self.lines.get(&at.file).and_then(|(.., name)| name.clone()));
+        self.lines.insert(at.file, (own, number - own as i128 - 1, name));
     }
 
     fn next_branch(&mut self, kind: &str, rest: &[Token], at: Loc, branches: &mut Vec<Branch>) {
@@ -216,9 +331,16 @@ impl Preprocessor<'_> {
         }
         branch.last = kind == "else";
         let open = branch.outer && !branch.taken;
-        let holds = open && (kind == "else" || condition::holds(rest, at, &mut self.macros, self.problems));
-        branch.active = holds;
-        branch.taken |= holds;
+        let holds = open
+            && match kind {
+                "else" => true,
+                "elif" => self.holds(rest, at),
+                kind => self.condition(kind, rest, at),
+            };
+        if let Some(branch) = branches.last_mut() {
+            branch.active = holds;
+            branch.taken |= holds;
+        }
     }
 
     fn define(&mut self, rest: &[Token], at: Loc) {
@@ -226,38 +348,41 @@ impl Preprocessor<'_> {
             return self.complain(at, "`#define` takes a name", "here");
         };
         let mut body = &rest[1..];
-        let mut parameters = None;
+        let (mut parameters, mut variadic) = (None, false);
         if let Some(open) = body.first().filter(|token| token.is("(") && !token.spaced) {
             let Some(close) = body.iter().position(|token| token.is(")")) else {
                 return self.complain(open.loc, "the parameters have no closing parenthesis", "opened here");
             };
-            let names: Vec<_> = body[1..close].iter().filter(|token| !token.is(",")).collect();
-            if let Some(odd) = names.iter().find(|token| token.kind != TokenKind::Ident) {
-                return self.complain(odd.loc, "macros with variable arguments are not supported", "not a parameter");
+            match named(&body[1..close]) {
+                Ok((names, rest)) => (parameters, variadic) = (Some(names), rest),
+                Err((odd, why)) => return self.complain(odd.unwrap_or(open.loc), why, "not a parameter"),
             }
-            parameters = Some(names.into_iter().map(|token| token.text.clone()).collect());
             body = &body[close + 1..];
         }
-        if let Some(odd) = body.iter().find(|token| token.is("#") || token.is("##")) {
-            let message = format!("`{}` in a macro is not supported", odd.text);
-            return self.complain(odd.loc, message, "here");
+        if name.is_word("defined") {
+            return self.complain(name.loc, "`defined` cannot be a macro", "here");
         }
-        self.macros.table.insert(name.text.clone(), Macro { parameters, body: body.to_vec() });
+        let ends = [body.first(), body.last()].into_iter().flatten().find(|token| token.is("##"));
+        if let Some(end) = ends {
+            return self.complain(end.loc, "`##` stands between two tokens", "at an end of the macro");
+        }
+        let made = Macro { parameters, variadic, body: body.to_vec() };
+        if let Some(odd) = paste::unused_mark(&made) {
+            return self.complain(odd, "`#` stands before a parameter", "in a macro with parameters");
+        }
+        self.macros.table.insert(name.text.clone(), made);
     }
 
     fn include(&mut self, rest: &[Token], at: Loc) {
-        let (name, quoted) = match rest {
-            [name] if name.kind == TokenKind::Str => (name.text.trim_matches('"').to_string(), true),
-            [open, name @ .., close] if open.is("<") && close.is(">") => {
-                (name.iter().map(|token| token.text.as_str()).collect(), false)
-            }
-            _ => return self.complain(at, "`#include` takes `<name>` or `\"name\"`", "here"),
+        let named = included(rest).or_else(|| included(&self.expand(rest.to_vec())));
+        let Some((name, quoted)) = named else {
+            return self.complain(at, "`#include` takes `<name>` or `\"name\"`", "here");
         };
-        if self.once.contains(&name) {
+        let found = self.find(&name, quoted, at);
+        if found.as_ref().is_some_and(|(name, _)| self.once.contains(name)) {
             return;
         }
-        let found = if quoted { (self.resolver)(&name) } else { None };
-        let Some(text) = found.or_else(|| headers::stub(&name).map(str::to_string)) else {
+        let Some((name, text)) = found else {
             let known = headers::names().collect::<Vec<_>>().join(", ");
             let help = format!("headers that come with Cyrano: {known}; files beside the C file: #include \"file.h\"");
             let problem = Problem::new(at, format!("there is no header `{name}`"), "included here");
@@ -271,6 +396,91 @@ impl Preprocessor<'_> {
         self.file(file);
         self.depth -= 1;
     }
+}
+
+impl Preprocessor<'_> {
+    /// A file and its full name: beside the file that includes it, or else one that comes with Cyrano; in the other order if it is in angle brackets.
+    fn find(&self, name: &str, quoted: bool, at: Loc) -> Option<(String, String)> {
+        let stub = || headers::stub(name).map(|text| (name.to_owned(), text.to_owned()));
+        let includer = self.sources.files.get(at.file as usize).filter(|_| !at.is_main());
+        let folder = includer.and_then(|file| file.name.rsplit_once('/')).map(|(folder, _)| folder);
+        let beside = || {
+            let near = folder.map(|folder| format!("{folder}/{name}"));
+            let names = near.into_iter().chain([name.to_owned()]);
+            names.into_iter().find_map(|name| Some(((self.resolver)(&name)?, name))).map(|(text, name)| (name, text))
+        };
+        if quoted { beside().or_else(stub) } else { stub().or_else(beside) }
+    }
+}
+
+/// The name that an `#include` gives, and whether it is in quotes.
+fn included(rest: &[Token]) -> Option<(String, bool)> {
+    match rest {
+        [name] if name.kind == TokenKind::Str => Some((name.text.trim_matches('"').to_owned(), true)),
+        [open, name @ .., close] if open.is("<") && close.is(">") => {
+            Some((name.iter().map(|token| token.text.as_str()).collect(), false))
+        }
+        _ => None,
+    }
+}
+
+/// Where what is no parameter stands, and what is wrong with it.
+type Misnamed = (Option<Loc>, &'static str);
+
+/// The names of parameters, and whether the last one takes all arguments that are left.
+fn named(list: &[Token]) -> Result<(Vec<String>, bool), Misnamed> {
+    let mut names: Vec<String> = Vec::new();
+    if list.is_empty() {
+        return Ok((names, false));
+    }
+    let mut parts = list.split(|token| token.is(",")).peekable();
+    while let Some(part) = parts.next() {
+        let last = parts.peek().is_none();
+        let name = match part {
+            [dots] if dots.is("...") && last => return Ok(([names, vec![paste::VARIABLE.to_owned()]].concat(), true)),
+            [name, dots] if name.kind == TokenKind::Ident && dots.is("...") && last => {
+                return Ok(([names, vec![name.text.clone()]].concat(), true));
+            }
+            [name] if name.kind == TokenKind::Ident => name,
+            _ => {
+                return Err((part.first().map(|token| token.loc), "a macro's parameters are names, and perhaps `...`"));
+            }
+        };
+        if names.contains(&name.text) {
+            return Err((Some(name.loc), "two parameters have one name"));
+        }
+        names.push(name.text.clone());
+    }
+    Ok((names, false))
+}
+
+/// The line and the name of a file at a place, as `#line` has them.
+fn line_of(sources: &Sources, lines: &BTreeMap<u32, (usize, i128, Option<String>)>, loc: Loc) -> (usize, String) {
+    let own = sources.line(loc);
+    let name = sources.files.get(loc.file as usize).map(|file| file.name.clone()).unwrap_or_default();
+    match lines.get(&loc.file).filter(|(from, ..)| own > *from) {
+        Some((_, more, other)) => {
+            let line = usize::try_from(own as i128 + more).unwrap_or_default();
+            (line, other.clone().unwrap_or(name))
+        }
+        None => (own, name),
+    }
+}
+
+/// Tokens without `_Pragma("…")`.
+fn without_pragmas(tokens: Vec<Token>) -> Vec<Token> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let is = |offset: usize, text: &str| tokens.get(at + offset).is_some_and(|token| token.is(text));
+        if tokens[at].is_word("_Pragma") && is(1, "(") && is(3, ")") {
+            at += 4;
+        } else {
+            found.push(tokens[at].clone());
+            at += 1;
+        }
+    }
+    found
 }
 
 /// How deeply brackets may be nested.

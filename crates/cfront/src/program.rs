@@ -53,8 +53,30 @@ fn program_with(
     clean: bool,
     known: Vec<Object>,
 ) -> Result<(Program, Vec<Object>), Vec<Diagnostic>> {
+    let setup = !(test.interface.init.is_empty() && test.before.is_empty());
+    let mut shared = shared(unit, bounds, known, setup);
+    let mut made: Vec<Made> = Vec::new();
+    if setup {
+        made.push(thread(&mut shared, test, "init", &test.interface.init, &test.before)?);
+    }
+    shared.threads = test.threads.len() + usize::from(setup);
+    for (index, steps) in test.threads.iter().enumerate() {
+        shared.thread = made.len();
+        made.push(thread(&mut shared, test, &format!("thread{}", index + 1), &[], steps)?);
+    }
+    refused(&shared)?;
+    let objects = shared.memory.objects.clone();
+    if clean {
+        made.iter_mut().for_each(|made| cleaned(made, &shared.memory));
+    }
+    let program = assembled(unit, &test.name, made, shared.memory, setup.then_some(ThreadId(0)))?;
+    Ok((program, objects))
+}
+
+/// What threads share before the first of them is lowered.
+pub(crate) fn shared(unit: &Unit, bounds: Bounds, known: Vec<Object>, setup: bool) -> Shared<'_> {
     let (memory, _) = Memory::new(&unit.checked, &unit.sources);
-    let mut shared = Shared {
+    Shared {
         checked: &unit.checked,
         sources: &unit.sources,
         escapes: &unit.escapes,
@@ -64,27 +86,40 @@ fn program_with(
         reused: if bounds.reuse { known.clone() } else { Vec::new() },
         known,
         thread: 0,
-        setup: !(test.interface.init.is_empty() && test.before.is_empty()),
-    };
-    let mut made: Vec<Made> = Vec::new();
-    let setup = shared.setup;
-    if setup {
-        made.push(thread(&mut shared, test, "init", &test.interface.init, &test.before)?);
+        setup,
+        spawned: Vec::new(),
+        refused: Vec::new(),
+        waits: false,
+        threads: crate::lower::threads::MAX_THREADS + 1,
+        counts: false,
+        threaded: Vec::new(),
     }
-    for (index, steps) in test.threads.iter().enumerate() {
-        shared.thread = made.len();
-        made.push(thread(&mut shared, test, &format!("thread{}", index + 1), &[], steps)?);
-    }
-    if shared.memory.is_full() {
-        let message = format!("the test needs more than {MAX_MEMORY} words of memory");
+}
+
+/// Cleans up the code of a thread.
+pub(crate) fn cleaned(made: &mut Made, memory: &Memory) {
+    let registers: Vec<_> = made.observed.iter().map(|(_, reg)| *reg).collect();
+    let registers = optimise::optimise(&mut made.thread, memory, &registers);
+    made.observed.iter_mut().zip(registers).for_each(|((_, reg), now)| *reg = now);
+}
+
+/// The program of these threads.
+pub(crate) fn assembled(
+    unit: &Unit,
+    name: &str,
+    made: Vec<Made>,
+    memory: Memory,
+    setup: Option<ThreadId>,
+) -> Result<Program, Vec<Diagnostic>> {
+    if memory.is_full() {
+        let message = format!("the program needs more than {MAX_MEMORY} words of memory");
         return Err(vec![Diagnostic::new(Span::default(), message, "in this file")]);
     }
-    let objects = shared.memory.objects.clone();
-    let program = assemble(unit, test, made, shared.memory, setup.then_some(ThreadId(0)), clean);
+    let program = assemble(unit, name, made, memory, setup);
     match cyrano_ir::verify(&program) {
-        Ok(()) => Ok((program, objects)),
+        Ok(()) => Ok(program),
         Err(errors) => {
-            let message = format!("the program of this test is wrong, a bug in Cyrano: {}", errors[0]);
+            let message = format!("the program is wrong, a bug in Cyrano: {}", errors[0]);
             let diagnostic = Diagnostic::new(Span::default(), message, "in this file");
             Err(vec![diagnostic.with_help("please report it together with the file")])
         }
@@ -92,29 +127,18 @@ fn program_with(
 }
 
 /// A lowered thread and its observed registers.
-struct Made {
-    thread: Thread,
+pub(crate) struct Made {
+    pub(crate) thread: Thread,
     /// Where its assertions are.
     asserted: Vec<Span>,
     observed: Vec<(String, RegId)>,
 }
 
-fn assemble(
-    unit: &Unit,
-    test: &Test,
-    made: Vec<Made>,
-    memory: Memory,
-    setup: Option<ThreadId>,
-    clean: bool,
-) -> Program {
-    let name = format!("{}.{}", unit.name, test.name);
+fn assemble(unit: &Unit, name: &str, made: Vec<Made>, memory: Memory, setup: Option<ThreadId>) -> Program {
+    let name = format!("{}.{name}", unit.name);
     let mut program = Program { name, setup, ..Program::default() };
-    for (index, Made { mut thread, asserted, observed }) in made.into_iter().enumerate() {
-        let mut registers: Vec<_> = observed.iter().map(|(_, reg)| *reg).collect();
-        if clean {
-            registers = optimise::optimise(&mut thread, &memory, &registers);
-        }
-        for ((name, _), reg) in observed.into_iter().zip(registers) {
+    for (index, Made { thread, asserted, observed }) in made.into_iter().enumerate() {
+        for (name, reg) in observed {
             program.observed.push(Observable { name, var: FinalVar::Reg(ThreadId::new(index), reg) });
         }
         let left = asserted_in(&thread.code);
@@ -140,7 +164,10 @@ fn thread(
     init: &[Call],
     steps: &[Step],
 ) -> Result<Made, Vec<Diagnostic>> {
+    // 1 says of a mutex that it was destroyed.
+    let own = shared.thread as i128 + 2;
     let mut builder = Builder { lowerer: Lowerer::new(shared), name: name.into(), observed: Vec::new() };
+    builder.lowerer.own = own;
     for call in init {
         builder.operation(call, &call.name, "init");
     }
@@ -150,10 +177,19 @@ fn thread(
         let prime = if step.primed { "'" } else { "" };
         builder.operation(call, &format!("{}{prime}", call.name), &format!("{}{}", call.name, position + 1));
     }
-    let Builder { mut lowerer, observed, .. } = builder;
+    let Builder { lowerer, observed, .. } = builder;
+    finished(lowerer, name, observed)
+}
+
+/// The thread that was lowered, if it could be.
+pub(crate) fn finished(
+    mut lowerer: Lowerer<'_, '_>,
+    name: &str,
+    observed: Vec<(String, RegId)>,
+) -> Result<Made, Vec<Diagnostic>> {
     if lowerer.too_long {
         let message =
-            format!("the test is too long: a thread has more than {MAX_CODE} instructions, or too many variables");
+            format!("the program is too long: a thread has more than {MAX_CODE} instructions, or too many variables");
         return Err(vec![Diagnostic::new(Span::default(), message, "in this file")]);
     }
     lowerer.fenced.sort();
@@ -163,6 +199,12 @@ fn thread(
         let message = "a fence within an atomic block";
         return Err(fenced.map(|span| Diagnostic::new(*span, message, "called from an atomic block")).collect());
     }
+    lowerer.disordered.sort();
+    lowerer.disordered.dedup();
+    if !lowerer.disordered.is_empty() {
+        let disordered = lowerer.disordered.into_iter();
+        return Err(disordered.map(|(span, why)| Diagnostic::new(span, why, "not an order for this")).collect());
+    }
     let marked = std::mem::take(&mut lowerer.marked);
     lowerer.emit(Op::Halt);
     let asserted = asserted_in(&lowerer.code);
@@ -170,6 +212,15 @@ fn thread(
     let thread = Thread { name: name.into(), registers: lowerer.registers, code };
     blocks::check(&thread, marked)?;
     Ok(Made { thread, asserted, observed })
+}
+
+/// What could not be lowered.
+pub(crate) fn refused(shared: &Shared<'_>) -> Result<(), Vec<Diagnostic>> {
+    let mut refused = shared.refused.clone();
+    refused.sort();
+    refused.dedup();
+    let found: Vec<_> = refused.into_iter().map(|(span, why)| Diagnostic::new(span, why, "here")).collect();
+    if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
 /// Where a code has assertions.

@@ -25,6 +25,12 @@ impl Loc {
         if self.file == other.file { Self { file: self.file, span: self.span.to(other.span) } } else { self }
     }
 
+    /// Another place in the same file.
+    #[must_use]
+    pub fn in_the_same_file(self, span: Span) -> Self {
+        Self { span, ..self }
+    }
+
     /// Whether it is in the user's file.
     pub(crate) fn is_main(self) -> bool {
         self.file == 0

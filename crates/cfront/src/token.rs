@@ -40,9 +40,9 @@ impl Token {
     }
 }
 
-const PUNCTUATION: [&str; 24] = [
+const PUNCTUATION: [&str; 23] = [
     "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=",
-    "%=", "&=", "|=", "^=", "##", "::",
+    "%=", "&=", "|=", "^=", "##",
 ];
 
 /// Cuts a file into tokens.
@@ -97,7 +97,7 @@ impl Lexer<'_> {
         loop {
             let rest = self.rest();
             let step = if rest.starts_with("//") {
-                rest.find('\n').unwrap_or(rest.len())
+                line_end(rest)
             } else if let Some(inside) = rest.strip_prefix("/*") {
                 match inside.find("*/") {
                     Some(end) => end + 4,
@@ -134,8 +134,9 @@ impl Lexer<'_> {
             self.at += self.rest().find(|c| !word(c)).unwrap_or(self.rest().len());
             return Some(TokenKind::Ident);
         }
-        if first.is_ascii_digit() {
-            self.at += self.rest().find(|c| !word(c) && c != '.').unwrap_or(self.rest().len());
+        let after = self.rest().chars().nth(1);
+        if first.is_ascii_digit() || first == '.' && after.is_some_and(|c| c.is_ascii_digit()) {
+            self.at += number_length(self.rest());
             return Some(TokenKind::Number);
         }
         if first == '"' || first == '\'' {
@@ -166,4 +167,24 @@ impl Lexer<'_> {
         self.at = self.at.max(start + 1);
         problems.add(Problem::new(self.loc(start), format!("this has no closing {quote}"), "starts here"));
     }
+}
+
+/// How long a preprocessing number is (C11, 6.4.8): an exponent may have a sign.
+fn number_length(text: &str) -> usize {
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        let sign = matches!(c, '+' | '-') && matches!(before, 'e' | 'E' | 'p' | 'P');
+        if !(c.is_ascii_alphanumeric() || c == '_' || c == '.' || sign) {
+            return at;
+        }
+        before = c;
+    }
+    text.len()
+}
+
+/// Where a line ends that may be continued.
+fn line_end(text: &str) -> usize {
+    let ends = text.match_indices('\n').map(|(at, _)| at);
+    let continued = |at: &usize| text[..*at].trim_end_matches('\r').ends_with('\\');
+    ends.into_iter().find(|at| !continued(at)).unwrap_or(text.len())
 }

@@ -1,8 +1,9 @@
 //! The checked program: names resolved, every expression typed, every conversion explicit.
 
-use cyrano_ir::{BinOp, Fence, IntType};
+use cyrano_ir::{BinOp, Fence, IntType, Tags};
 
 use crate::ast::Unary;
+use crate::atomics::{Change, Result, Use};
 use crate::source::Loc;
 use crate::types::Type;
 
@@ -43,6 +44,8 @@ pub(crate) struct Function {
     pub(crate) locals: Vec<Local>,
     pub(crate) body: Option<Stmt>,
     pub(crate) labels: Vec<Label>,
+    /// The global that stands for its address, if that is taken.
+    pub(crate) address: Option<GlobalId>,
     /// Calls of other functions.
     pub(crate) calls: Vec<(FuncId, Loc)>,
     /// From a label to a jump back to it, as ranges of positions (see [`ExprKind::Call`]).
@@ -105,11 +108,19 @@ pub(crate) enum ExprKind {
         args: Vec<Expr>,
         position: u32,
     },
+    /// A call through a pointer.
+    CallPointer {
+        callee: Box<Expr>,
+        args: Vec<Expr>,
+        position: u32,
+    },
     Intrinsic {
         what: Box<Intrinsic>,
         args: Vec<Expr>,
         position: u32,
     },
+    /// Statements, and the value behind them.
+    Statement(Vec<Stmt>, Option<Box<Expr>>),
     /// A struct or array; words that are not named are 0.
     Aggregate(Vec<(u32, Expr)>),
     /// A word struct from its fields.
@@ -142,6 +153,111 @@ pub(crate) enum Intrinsic {
     Free,
     Mark(BlockMark),
     Progress,
+    Thread(ThreadCall),
+    Atomic(Box<Atomic>),
+}
+
+/// What a whole program does with its threads, and how it ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum ThreadCall {
+    /// Where the thread's name goes, attributes, the function, its argument.
+    Create,
+    /// The thread's name, and where its result goes.
+    Join,
+    /// The name of the thread that asks.
+    Own,
+    /// The thread ends with this result.
+    Exit,
+    /// The program ends.
+    Quit,
+    /// The program gives up, which is an error.
+    Abort(String),
+    /// A load, atomic, with these tags besides.
+    Load(Tags),
+    /// A store, likewise.
+    Store(Tags),
+    /// Something that must hold, with what is said if it does not.
+    Must(String),
+    /// Evaluates its arguments and nothing else.
+    Ignore,
+    /// Any of these, and executions with another value are left out.
+    Any(Vec<i128>),
+    /// An atomic section begins or ends.
+    Begin,
+    End,
+    /// The number of the thread that asks, from 0.
+    Number,
+    /// The number of any thread.
+    AnyThread,
+    /// Whether the program mentions this function.
+    Mentions(String),
+}
+
+/// An atomic operation. Its arguments are the location, the operands, and the memory orders that are not known yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Atomic {
+    pub(crate) op: AtomicOp,
+    /// What is said about it.
+    pub(crate) order: Said,
+    /// What is said about a compare-and-swap that fails.
+    pub(crate) failure: Said,
+    /// The type of the location's values.
+    pub(crate) ty: Type,
+}
+
+/// What an atomic operation does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AtomicOp {
+    Load,
+    /// A value, and perhaps a fence behind it.
+    Store(Option<&'static str>),
+    /// A value.
+    Exchange,
+    /// What is expected, and a value; gives what was found.
+    Cas,
+    /// A pointer to what is expected, and a value; gives whether it was.
+    CompareExchange {
+        weak: bool,
+    },
+    /// An operand.
+    Fetch(Change, Result),
+    /// An operand, and what must not be found.
+    AddUnless,
+    Lock {
+        wait: bool,
+    },
+    Unlock,
+    IsLocked,
+    /// The location is the domain of sleepable RCU.
+    Synchronize,
+    /// A fence of a computed order; there is no location.
+    Fence,
+    /// One for the compiler alone.
+    SignalFence,
+}
+
+/// What is said about an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Said {
+    Tags(Tags),
+    /// The memory order that this argument gives.
+    Argument(usize, Use),
+}
+
+impl Atomic {
+    /// The arguments that are pointers, of which only what they point to is used.
+    pub(crate) fn locations(&self) -> usize {
+        match self.op {
+            AtomicOp::CompareExchange { .. } => 2,
+            AtomicOp::Fence | AtomicOp::SignalFence => 0,
+            _ => 1,
+        }
+    }
+
+    /// Whether this argument is a memory order.
+    pub(crate) fn is_order(&self, argument: usize) -> bool {
+        [self.order, self.failure].iter().any(|said| matches!(said, Said::Argument(at, _) if *at == argument))
+    }
 }
 
 /// The marks of an atomic block.
@@ -244,6 +360,12 @@ impl Expr {
             | ExprKind::Word(list)
             | ExprKind::Call { args: list, .. }
             | ExprKind::Intrinsic { args: list, .. } => list.iter().map(Part::Expr).collect(),
+            ExprKind::CallPointer { callee, args, .. } => {
+                std::iter::once(Part::Expr(callee)).chain(args.iter().map(Part::Expr)).collect()
+            }
+            ExprKind::Statement(list, value) => {
+                list.iter().map(Part::Stmt).chain(value.iter().map(|value| Part::Expr(value))).collect()
+            }
             ExprKind::Aggregate(words) => words.iter().map(|(_, word)| Part::Expr(word)).collect(),
             ExprKind::Assign(target, value) => vec![Part::Place(target), Part::Expr(value)],
             ExprKind::Update { target, calc, .. } => vec![Part::Place(target), Part::Expr(calc.operand())],

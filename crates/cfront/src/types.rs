@@ -33,6 +33,24 @@ pub(crate) enum Type {
     Pointer(Box<Type>),
     Array(Box<Type>, u32),
     Struct(StructId),
+    Function(Box<Signature>),
+    /// The type of an object that is accessed atomically (C11, 6.2.5); no value has such a type.
+    Atomic(Box<Type>),
+}
+
+/// What a function takes and gives; one without parameters says nothing about them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Signature {
+    pub(crate) returns: Type,
+    pub(crate) params: Vec<Type>,
+}
+
+impl Signature {
+    /// Whether a function of the one may be called as one of the other.
+    pub(crate) fn fits(&self, other: &Self) -> bool {
+        let silent = self.params.is_empty() || other.params.is_empty();
+        self.returns == other.returns && (silent || self.params == other.params)
+    }
 }
 
 /// A struct type.
@@ -124,6 +142,23 @@ impl Type {
         Self::Pointer(Box::new(self))
     }
 
+    /// The type of the values of such objects.
+    pub(crate) fn plain(&self) -> &Self {
+        match self {
+            Self::Atomic(inner) => inner,
+            ty => ty,
+        }
+    }
+
+    /// Whether its values are pointers once arrays have become such.
+    pub(crate) fn is_pointer_like(&self) -> bool {
+        matches!(self, Self::Pointer(_) | Self::Array(..))
+    }
+
+    pub(crate) fn is_atomic(&self) -> bool {
+        matches!(self, Self::Atomic(_))
+    }
+
     pub(crate) fn is_pointer(&self) -> bool {
         matches!(self, Self::Pointer(_))
     }
@@ -167,8 +202,9 @@ impl Types {
     /// Whether a value of the type is one word.
     pub(crate) fn is_scalar(&self, ty: &Type) -> bool {
         match ty {
-            Type::Void | Type::Array(..) => false,
+            Type::Void | Type::Array(..) | Type::Function(_) => false,
             Type::Struct(id) => self.def(*id).word,
+            Type::Atomic(inner) => self.is_scalar(inner),
             _ => true,
         }
     }
@@ -176,9 +212,10 @@ impl Types {
     /// Whether objects of the type can exist.
     pub(crate) fn is_complete(&self, ty: &Type) -> bool {
         match ty {
-            Type::Void => false,
+            Type::Void | Type::Function(_) => false,
             Type::Array(element, _) => self.is_complete(element),
             Type::Struct(id) => self.def(*id).fields.is_some(),
+            Type::Atomic(inner) => self.is_complete(inner),
             _ => true,
         }
     }
@@ -197,6 +234,7 @@ impl Types {
             Type::Struct(id) => {
                 self.fields(*id).iter().fold(0u64, |sum, field| sum.saturating_add(self.wide_words(&field.ty)))
             }
+            Type::Atomic(inner) => self.wide_words(inner),
             _ => 1,
         }
     }
@@ -210,7 +248,7 @@ impl Types {
     pub(crate) fn layout(&self, ty: &Type) -> Layout {
         let natural = |size| Layout { size, align: size };
         match ty {
-            Type::Void | Type::Bool => natural(1),
+            Type::Void | Type::Bool | Type::Function(_) => natural(1),
             Type::Int(ty) => natural(u64::from(ty.bits) / 8),
             Type::Pointer(_) => natural(8),
             Type::Array(element, len) => {
@@ -219,6 +257,7 @@ impl Types {
             }
             Type::Struct(id) if self.def(*id).declared => natural(8),
             Type::Struct(id) => self.offsets(*id).0,
+            Type::Atomic(inner) => self.layout(inner),
         }
     }
 
@@ -283,6 +322,7 @@ impl Types {
                 self.fields(*id).iter().flat_map(|field| self.initial(&field.ty, init)).collect()
             }
             Type::Struct(id) if self.def(*id).in_parts && init == cyrano_ir::UNDEFINED => vec![0],
+            Type::Atomic(inner) => self.initial(inner, init),
             _ => vec![init],
         }
     }
@@ -308,6 +348,9 @@ impl Types {
                 }
             }
             Type::Pointer(_) => found.push((name.to_string(), Ty::Pointer)),
+            // The word of a function is there for its address.
+            Type::Function(_) => found.push((name.to_string(), Ty::Gap)),
+            Type::Atomic(inner) => self.leaves(inner, name, found),
             _ => found.push((name.to_string(), Ty::Int)),
         }
     }
@@ -336,6 +379,11 @@ impl Types {
             },
             Type::Array(element, len) => format!("{}[{len}]", self.show(element)),
             Type::Struct(id) => self.def(*id).name.clone(),
+            Type::Function(signature) => {
+                let params: Vec<_> = signature.params.iter().map(|ty| self.show(ty)).collect();
+                format!("{} ({})", self.show(&signature.returns), params.join(", "))
+            }
+            Type::Atomic(inner) => format!("_Atomic({})", self.show(inner)),
         }
     }
 }

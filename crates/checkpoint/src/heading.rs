@@ -45,8 +45,13 @@ impl Heading {
     }
 }
 
-/// What tells one search from another.
+/// What tells one search of the explorer from another.
 pub fn identity(query: Query<'_>, explore: &Explore, limits: &Limits) -> Vec<(String, String)> {
+    identity_with(&query, &format!("{explore:?}"), ("deferred", limits.deferred))
+}
+
+/// What tells one search from another, of an engine with these switches, as its debug output has them, and this bound.
+pub fn identity_with(query: &Query<'_>, switches: &str, (bound, most): (&str, usize)) -> Vec<(String, String)> {
     let text = cyrano_ir::text::print(query.program());
     let question = match query.question() {
         Question::Outcomes => "outcomes".to_owned(),
@@ -63,11 +68,9 @@ pub fn identity(query: Query<'_>, explore: &Explore, limits: &Limits) -> Vec<(St
         ("program".to_owned(), program),
         ("model".to_owned(), model),
         ("check".to_owned(), question),
-        ("deferred".to_owned(), limits.deferred.to_string()),
+        (bound.to_owned(), most.to_string()),
     ];
-    // The explorer's switches, by their names.
-    let switches = format!("{explore:?}");
-    let inside = switches.trim_start_matches("Explore { ").trim_end_matches(" }");
+    let inside = switches.split_once("{ ").map_or(switches, |(_, inside)| inside).trim_end_matches(" }");
     let pairs = inside.split(", ").filter_map(|pair| pair.split_once(": "));
     lines.extend(pairs.map(|(name, value)| (name.replace('_', "-"), value.to_owned())));
     lines

@@ -30,7 +30,7 @@ pub fn search(program: &Program, model: &Model, most: usize) -> Option<Stepped> 
     loop {
         for step in next {
             found.wrong |= step.wrong.is_some() || step.failed.is_some();
-            let product = Product { at: step.to, monitor: Vec::new() };
+            let product = Product { at: step.to, monitor: Vec::new(), serial: None };
             assert_eq!(product.at.fits(program), Ok(()), "a step leads to a configuration of the program");
             if step.wrong.is_none() && known.insert(print_state(&product)) {
                 todo.push(product.at);
@@ -76,7 +76,7 @@ pub fn saturated((program, property): (&Program, &Property), model: &Model, most
     let mut next = steps.initial().ok()?;
     loop {
         for step in next.into_iter().filter(|step| step.wrong.is_none()) {
-            let product = Product { at: step.to, monitor: Vec::new() };
+            let product = Product { at: step.to, monitor: Vec::new(), serial: None };
             if known.insert(print_state(&product).into_boxed_str()) {
                 todo.push(product.at);
             }

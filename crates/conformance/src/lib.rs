@@ -17,6 +17,7 @@ pub mod compare;
 pub mod corpus;
 pub mod dress;
 pub mod generate;
+pub mod hangs;
 pub mod models;
 pub mod pinned;
 pub mod random_c;

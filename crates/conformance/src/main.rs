@@ -7,20 +7,22 @@ use anyhow::{Context, bail};
 use cyrano_conformance::compare::CHAIN;
 use cyrano_conformance::dress::Dress;
 use cyrano_conformance::generate::{Random, program, units};
+use cyrano_conformance::hangs::{Told, hangs_agree};
 use cyrano_conformance::models::model;
 use cyrano_conformance::random_c::random_c;
 use cyrano_conformance::related::count::Table;
-use cyrano_conformance::related::{Related, related};
+use cyrano_conformance::related::{Related, related, spinning};
 use cyrano_conformance::twins::{TWINS, twins_agree};
 use cyrano_conformance::{
     Disagreement, Effort, Tally, agree, agree_under, compare, corpus, limits, outcomes_grow, termination,
 };
 use cyrano_engine::Engine;
 use cyrano_explore::Explore;
+use cyrano_symbolic::Symbolic;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
 
-const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], random-c COUNT [SEED] for C programs, units COUNT [SEED] for sections and operations under users' models, related COUNT [SEED] for models about relations, twins COUNT [SEED] for those written down twice, or termination COUNT [SEED] for programs that may not end";
+const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], random-c COUNT [SEED] for C programs, units COUNT [SEED] for sections and operations under users' models, related COUNT [SEED] for models about relations, hangs COUNT [SEED] for their threads that spin, twins COUNT [SEED] for those written down twice, or termination COUNT [SEED] for programs that may not end";
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +36,7 @@ fn main() -> anyhow::Result<()> {
         "random-c" => c_programs(count, seed),
         "units" => unit_programs(count, seed),
         "related" => related_programs(count as usize, seed),
+        "hangs" => spinning_programs(count as usize, seed),
         "twins" => twin_programs(count as usize, seed),
         "termination" => endless_programs(count, seed),
         _ => bail!("{USAGE}"),
@@ -128,6 +131,30 @@ fn related_programs(count: usize, seed: u8) -> anyhow::Result<()> {
             return Ok(());
         }
     }
+    Ok(())
+}
+
+/// Programs whose threads may spin for ever, under models about relations.
+fn spinning_programs(count: usize, seed: u8) -> anyhow::Result<()> {
+    let models = cyrano_memory::relational();
+    let told = Cell::new(Told::default());
+    let cases = spinning(5, models.len());
+    for batch in 0..count.div_ceil(1000) {
+        let test = |random: &Related| {
+            let program = random.program(&models[random.model]);
+            let symbolic = Symbolic { iterations: 2, ..Symbolic::default() };
+            let new = hangs_agree(&symbolic, &program, &models[random.model], &|| limits(0.2, 2));
+            let mut all = told.get();
+            all.add(new.map_err(words)?);
+            told.set(all);
+            Ok(())
+        };
+        let failed = |random: &Related, reason: &str| bail!("{reason}\n{}", random.text(&models[random.model]));
+        let at = u8::try_from(batch).context("COUNT is too large")?;
+        batch_of(count.min(1000) as u32, [seed, at], &cases, test, failed)?;
+        eprintln!("{} programs: {:?}", (batch + 1) * 1000, told.get());
+    }
+    println!("{:?}", told.get());
     Ok(())
 }
 

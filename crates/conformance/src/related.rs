@@ -6,6 +6,7 @@
 
 pub mod count;
 pub mod features;
+mod spins;
 mod words;
 
 use std::fmt::Write;
@@ -14,6 +15,7 @@ use cyrano_ir::{Program, text};
 use cyrano_memory::Model;
 use proptest::prelude::*;
 
+pub use spins::{Round, spinning};
 use words::Words;
 
 use crate::generate::Value;
@@ -45,8 +47,8 @@ pub enum Step {
     If(u8, i128, Vec<Step>, Vec<Step>),
     /// So many rounds; left before if a register has a value.
     Rounds(i128, Option<(u8, i128)>, Vec<Step>),
-    /// A loop without an end but a register's value: loads into the register until it is not this, with a fence or not.
-    Spin(u8, Place, i128, u8, Option<u8>),
+    /// A loop without an end but a register's value: goes round while it is this, with a fence or not.
+    Spin(u8, Place, Round, i128, u8, Option<u8>),
     /// `choose r in 0, 1`
     Choose(u8),
     /// `assume r != c`
@@ -178,27 +180,12 @@ pub fn related(most: usize, models: usize) -> impl Strategy<Value = Related> {
     all.prop_filter("small enough to enumerate", move |random| (2..=most).contains(&random.accesses()))
 }
 
-/// The same programs with a loop in the first thread and perhaps in the second that waits for a value, without a bound.
-pub fn spinning(most: usize, models: usize) -> impl Strategy<Value = Related> {
-    let spin = || {
-        let parts = (reg(), place(), 0..2i128, any::<u8>(), prop::option::of(any::<u8>()));
-        parts.prop_map(|(r, x, c, t, f)| Step::Spin(r, x, c, t, f))
-    };
-    let all = (related(most, models), spin(), prop::option::of(spin()), any::<u8>());
-    all.prop_map(|(mut random, first, second, at)| {
-        for (thread, spin) in random.threads.iter_mut().zip([Some(first), second]) {
-            let at = usize::from(at) % (thread.len() + 1);
-            spin.into_iter().for_each(|spin| thread.insert(at, spin));
-        }
-        random
-    })
-}
-
 impl Step {
     fn accesses(&self) -> usize {
         let sum = |steps: &[Self]| steps.iter().map(Self::accesses).sum::<usize>();
         match self {
-            Self::Load(..) | Self::Store(..) | Self::Spin(..) => 1,
+            Self::Load(..) | Self::Store(..) => 1,
+            Self::Spin(_, _, round, ..) => round.accesses(),
             Self::Chain(..) | Self::Update(..) | Self::Pair(..) | Self::Section(..) => 2,
             Self::Rcu(all) => sum(all),
             Self::If(_, _, a, b) => sum(a).max(sum(b)),
@@ -301,7 +288,7 @@ impl Code<'_> {
             }
             Step::If(r, c, then, other) => self.branch(&format!("(r{r} == {c})"), then, other),
             Step::Rounds(times, leave, body) => self.rounds(*times, *leave, body),
-            Step::Spin(r, x, c, tags, fence) => self.spin(*r, steady(*x, *r), *c, *tags, *fence),
+            Step::Spin(r, x, round, c, tags, fence) => self.spin(*r, steady(*x, *r), round, *c, (*tags, *fence)),
             Step::Choose(r) => self.push(format!("r{r} := choose 0, 1")),
             Step::Assume(r, c) => self.push(format!("assume (r{r} != {c})")),
             Step::Assert(r, c) => self.push(format!("assert (r{r} != {c})")),
@@ -378,16 +365,6 @@ impl Code<'_> {
         }
         let at = self.lines.len();
         self.push(format!("branch (i < {times}) then @{head} else @{}", at + 1));
-    }
-}
-
-impl Code<'_> {
-    fn spin(&mut self, r: u8, x: Place, c: i128, tags: u8, fence: Option<u8>) {
-        let head = self.lines.len();
-        self.step(&Step::Load(r, x, tags));
-        fence.into_iter().for_each(|fence| self.step(&Step::Fence(fence)));
-        let next = self.lines.len() + 1;
-        self.push(format!("branch (r{r} == {c}) then @{head} else @{next}"));
     }
 }
 

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use cyrano_conformance::generate::program;
+use cyrano_conformance::hangs::{Told, hangs_agree};
 use cyrano_conformance::pinned;
 use cyrano_conformance::related::count::Table;
 use cyrano_conformance::related::features::FEATURES;
@@ -224,4 +225,56 @@ fn waiting_loops_lose_no_outcomes() {
     }
     println!("{cases} programs, {} with all outcomes", compared.get());
     assert!(compared.get() >= cases as usize / 2, "only {} have all outcomes", compared.get());
+}
+
+/// Threads that spin: what the symbolic engine says about termination is what the reference says.
+#[test]
+fn engines_agree_about_termination() {
+    let cases = if pinned::long() { 20_000 } else { 150 };
+    let models: Vec<_> = cyrano_memory::relational();
+    let told = Cell::new(Told::default());
+    let result = pinned::runner(cases, file!()).run(&spinning(5, models.len()), |random| {
+        let model = &models[random.model];
+        let symbolic = Symbolic { iterations: 2, ..Symbolic::default() };
+        let new = hangs_agree(&symbolic, &random.program(model), model, &|| limits(0.2, 2));
+        let mut all = told.get();
+        all.add(new.map_err(|disagreement| TestCaseError::fail(disagreement.to_string()))?);
+        told.set(all);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, random)) => panic!("{reason}\n{}", random.text(&models[random.model])),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    println!("{cases} programs, {:?}", told.get());
+    assert!(told.get().hangs >= 20 && told.get().nothing >= 20, "too little is compared: {:?}", told.get());
+}
+
+/// What an access is computed from goes wrong before it is performed, and what cannot be added to what is there after that has been read; both engines know,
+/// and what they show is replayed.
+#[test]
+fn accesses_that_go_wrong() {
+    let head = "program p\nlocation x = 0\nlocation y = 170141183460469231731687303715884105727\nthread t\nregister r = 0\nregister s = 0\n";
+    let wrongs = [
+        "@0: r := load x\n@1: s := cas x, (1 / r), 1\n@2: halt\n",
+        "@0: r := load x\n@1: s := cas x, 1, (1 / r)\n@2: halt\n",
+        "@0: r := load x\n@1: s := exchange x, (1 / r)\n@2: halt\n",
+        "@0: r := load x\n@1: s := fetch_add x, (1 / r)\n@2: halt\n",
+        "@0: s := fetch_add y, 1\n@1: store x, 1\n@2: halt\n",
+        "@0: r := load x\n@1: store x, (1 / r)\n@2: halt\n",
+    ];
+    for (model, code) in cyrano_memory::relational().iter().flat_map(|model| wrongs.map(|code| (model, code))) {
+        let program = cyrano_ir::text::parse(&format!("{head}{code}")).expect("a program");
+        let query = Query::new(&program, model, Question::Holds(&Property::Assertions)).expect("a question");
+        for engine in [&Symbolic::default() as &dyn Engine, &cyrano_interp::Interp] {
+            let answer = engine.ask(query, &limits(2.0, 2), &());
+            let about = format!("{} on {}: {:?}\n{code}", engine.name(), model.name, answer.reason);
+            assert_eq!(answer.verdict, Verdict::Violated, "{about}");
+            let execution = answer.execution.expect("an execution");
+            let violation = answer.violation.as_ref();
+            let confirmed = cyrano_interp::confirm(&program, model, &Property::Assertions, violation, &execution);
+            assert!(confirmed.is_ok(), "{about}{:?}", confirmed.err());
+        }
+    }
 }

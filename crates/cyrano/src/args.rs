@@ -189,6 +189,9 @@ pub struct CheckArgs {
     /// Do only part I of N of the checks, to be joined by `cyrano report merge`
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
+    /// Look at part I of N of the executions of each check (graphs)
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["cluster", "certificate"])]
+    pub part: Option<Shard>,
     /// Write the trace of a violation or witness to this file (a second one to NAME-2, and so on)
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,

@@ -119,8 +119,11 @@ impl MeterState {
             let (sum, count) = sum.unwrap_or_default();
             Some((sum + share, count + 1))
         });
-        let share = share
-            .map_or_else(String::new, |(sum, count)| format!(", about {:.0} % done", 100.0 * sum / f64::from(count)));
+        let share = share.map_or_else(String::new, |(sum, count)| {
+            let share = sum / f64::from(count);
+            let whole = whole(states, share).map_or_else(String::new, |whole| format!(" of {whole} executions"));
+            format!(", about {:.0} %{whole} done", 100.0 * share)
+        });
         format!(
             "{done}/{} checks, {} states, {} states/s, frontier {}, {}{share}",
             self.jobs.len(),
@@ -132,10 +135,44 @@ impl MeterState {
     }
 }
 
+/// How many there will be, in two digits, if so many are this part of them (Knuth: "Estimating the efficiency of backtrack programs", 1975); not if too little
+/// is done to tell.
+fn whole(done: u64, share: f64) -> Option<String> {
+    let estimate = done as f64 / share;
+    if !(estimate.is_finite() && share >= 0.001) {
+        return None;
+    }
+    let digits = 10f64.powf((estimate.max(1.0).log10().floor() - 1.0).max(0.0));
+    let (rounded, unit) = match (estimate / digits).round() * digits {
+        few if few < 1e6 => return Some(format!("about {}", HumanCount(few as u64))),
+        many if many < 1e9 => (many / 1e6, "million"),
+        many if many < 1e12 => (many / 1e9, "billion"),
+        many => (many / 1e12, "trillion"),
+    };
+    Some(if rounded < 10.0 { format!("about {rounded:.1} {unit}") } else { format!("about {rounded:.0} {unit}") })
+}
+
 fn spinner() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     let template = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
     bar.set_style(template.expect("the template is a constant and well-formed"));
     bar.enable_steady_tick(Duration::from_millis(100));
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+
+    #[test]
+    fn what_is_to_come_is_told_in_two_digits() {
+        let told = |done, share| whole(done, share).unwrap_or_default();
+        assert_eq!(told(525_630, 0.438), "about 1.2 million");
+        assert_eq!(told(12, 1.0), "about 12");
+        assert_eq!(told(4_321, 0.1), "about 43,000");
+        assert_eq!(told(999_999, 1.0), "about 1.0 million");
+        assert_eq!(told(15_000_000, 0.001), "about 15 billion");
+        assert_eq!(told(5, 0.0), "");
+        assert_eq!(told(5, 0.000_001), "");
+    }
 }

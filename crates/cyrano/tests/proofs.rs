@@ -92,7 +92,7 @@ fn rate(proofs: &[PathBuf]) -> Result<Vec<String>, String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/drat.sh").canonicalize().expect("a script");
     let target = Path::new(env!("CARGO_BIN_EXE_cyrano")).ancestors().nth(2).expect("the target folder");
     let tools = std::env::var_os("DRAT_CHECKER").map_or_else(|| target.join("drat"), PathBuf::from);
-    if !tools.join("bin/rate").exists() && std::env::var_os("CYRANO_LONG").is_none() {
+    if !tools.join("bin/rate").exists() && std::env::var_os("CYRANO_LONG").is_none_or(|value| value.is_empty()) {
         return Err("rate is not installed; scripts/drat.sh does it".to_owned());
     }
     let asked = Command::new(script).env("DRAT_CHECKER", tools).args(proofs).output().expect("it runs");

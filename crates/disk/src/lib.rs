@@ -4,9 +4,12 @@
 //! that do not fit into memory any more, and a manifest that makes a checkpoint of both. Verdicts, numbers of states and transitions and the lengths
 //! of shortest paths are those of the explorer without ample sets.
 //!
+//! [`KeptGraphs`] keeps what is left of a search on execution graphs, and no states.
+//!
 //! This crate reads and writes files, which engines do not do: what a search needs of the disk is its very subject. It prints nothing.
 
 mod budget;
+mod executions;
 mod info;
 mod job;
 mod log;
@@ -28,6 +31,7 @@ use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Verdict
 use cyrano_explore::{Explore, Space};
 
 pub use cyrano_checkpoint::{Error, Result, Settings};
+pub use executions::{Executions, KeptGraphs, executions};
 pub use info::{Info, info};
 
 use job::Job;

@@ -48,6 +48,8 @@ pub enum Cause {
     },
     /// A `limit` of the program does not always hold; this is what it limits.
     Limit(String),
+    /// Only this part of so many parts of all executions was looked at.
+    Share(u16, u16),
     /// Deadlocks were not looked for.
     NoDeadlocks,
     /// Deadlocks were not looked for, because that is not done under this model.
@@ -154,6 +156,7 @@ impl fmt::Display for Cause {
                 write!(f, "loops of {} were unrolled {times} times only", threads.join(", "))
             }
             Self::Limit(what) => write!(f, "executions beyond a limit were left out: {what}"),
+            Self::Share(part, of) => write!(f, "only part {part} of {of} of all executions was looked at"),
             Self::NoDeadlocks => f.write_str(
                 "deadlocks were not looked for: a section that may wait has a choice or a loop, or the setup thread may wait",
             ),

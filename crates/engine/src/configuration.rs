@@ -7,7 +7,11 @@
 //! **Invariant** ([`Configuration::fits`]): every number in it points at something that the program has, and an entry waits for earlier entries only.
 //! Whether a configuration can be *reached* is another matter: a set of configurations that has the initial ones and every step is a proof, whatever else is in it.
 
+mod serial;
+
 use cyrano_ir::{FenceSet, InstrId, LocId, Op, Program, RegId, Thread, ThreadId};
+
+pub use serial::{Copied, HandedOn, Serial, Way};
 
 /// Where a program stands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -27,6 +31,8 @@ pub struct Product {
     pub at: Configuration,
     /// The state of the criterion's monitor as it writes it; empty where there is none.
     pub monitor: Vec<u8>,
+    /// For commit-atomicity, what the serial run of the blocks has come to.
+    pub serial: Option<Serial>,
 }
 
 /// Part of a configuration of any number of threads: what all share, and some members of families of equal threads.
@@ -52,6 +58,8 @@ pub struct Lane {
     pub registers: Vec<Value>,
     /// What it has issued and not performed, in program order.
     pub queue: Vec<Deferred>,
+    /// For commit-atomicity, whether the access that was issued last has been performed.
+    pub latest_done: bool,
 }
 
 /// The value of a register.
@@ -72,6 +80,24 @@ pub enum Deferred {
     Fence(FenceSet),
     /// An access, or a computation or an assertion that waits for a value.
     Op(Entry),
+    /// For commit-atomicity, where a unit begins, commits or ends: nothing to memory.
+    Mark(Mark),
+}
+
+/// A mark of a *unit*, an atomic block or an access outside of blocks.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Mark {
+    /// A block begins, and none of its accesses has been performed.
+    Begin,
+    /// A unit commits as soon as this value is there: the one that an access in the queue stands for, whether it reads or writes.
+    Commit(Value),
+    /// A unit whose last instruction this is ends as soon as nothing before it is outstanding.
+    End {
+        /// The instruction.
+        instr: InstrId,
+        /// The registers that it hands on then, ascending, as they were when it was issued.
+        handed: Vec<(RegId, Value)>,
+    },
 }
 
 /// An instruction that was issued and is not done.
@@ -85,7 +111,7 @@ pub struct Entry {
     pub operands: Operands,
     /// Whether the next access in the queue belongs to the same atomic section.
     pub chained: bool,
-    /// Whether the transaction that issued it has ended.
+    /// Whether the transaction that issued it has ended; for commit-atomicity, whether a later access of its thread has been performed.
     pub stale: bool,
 }
 
@@ -102,7 +128,7 @@ impl Deferred {
     /// The entry, if it is no fence.
     pub fn entry(&self) -> Option<&Entry> {
         match self {
-            Self::Fence(_) => None,
+            Self::Fence(_) | Self::Mark(_) => None,
             Self::Op(entry) => Some(entry),
         }
     }
@@ -155,6 +181,28 @@ impl Lane {
         }
     }
 
+    fn mark_fits(&self, thread: &Thread, position: usize, mark: &Mark) -> Result<(), String> {
+        match mark {
+            Mark::Begin => Ok(()),
+            Mark::Commit(after) => {
+                let access = match after {
+                    Value::Pending(at) => self.queue[..position].get(*at as usize).and_then(Deferred::entry),
+                    Value::Known(_) | Value::Forgotten => None,
+                };
+                let access = access.filter(|entry| entry.loc.is_some());
+                access.map(drop).ok_or_else(|| "a unit commits with something that is no access".into())
+            }
+            Mark::End { instr, handed } => {
+                let ascending = handed.windows(2).all(|pair| pair[0].0 < pair[1].0);
+                let inside = handed.iter().all(|(register, _)| register.index() < thread.registers.len());
+                if !ascending || !inside || instr.index() >= thread.code.len() {
+                    return Err("a unit ends nowhere, or hands on wrong registers".into());
+                }
+                handed.iter().try_for_each(|(_, value)| self.waits_within(thread, *value, position))
+            }
+        }
+    }
+
     fn entry_fits(
         &self,
         program: &Program,
@@ -162,7 +210,11 @@ impl Lane {
         position: usize,
         deferred: &Deferred,
     ) -> Result<(), String> {
-        let Deferred::Op(entry) = deferred else { return Ok(()) };
+        let entry = match deferred {
+            Deferred::Fence(_) => return Ok(()),
+            Deferred::Mark(mark) => return self.mark_fits(thread, position, mark),
+            Deferred::Op(entry) => entry,
+        };
         let op = thread.code.get(entry.instr.index()).map(|instr| &instr.op);
         let (accesses, operands) = match op {
             Some(op @ Op::Access(_)) => (true, op.operands().len()),

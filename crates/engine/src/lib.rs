@@ -32,7 +32,7 @@ pub use configuration::Configuration;
 pub use execution::{Access, Execution, Overtaking, Replayed, Source, StepFacts, ThreadEnd};
 pub use lasso::{Extent, Fate, Lasso, client_choices};
 pub use limits::{Counters, Limits, Stop, Watch};
-pub use one_order::one_order;
+pub use one_order::{is_update, one_order};
 pub use query::{Query, Question, lacks};
 pub use refusal::{EveryNumber, Inexact, Lack, Refusal, Subject};
 pub use relations::{Event, Relations};

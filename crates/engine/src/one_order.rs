@@ -36,7 +36,8 @@ enum Stage {
     Stored,
 }
 
-fn is_update(thread: &Thread, begin: InstrId) -> bool {
+/// Whether the section that starts at `begin` is a read-modify-write of one location, or less.
+pub fn is_update(thread: &Thread, begin: InstrId) -> bool {
     let mut addr: Option<&Addr> = None;
     let mut assigned: Vec<&Place> = Vec::new();
     let mut seen = Vec::new();

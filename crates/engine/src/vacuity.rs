@@ -27,6 +27,10 @@ pub const NO_EXECUTION: &str = "an `assume` fails in every execution";
 pub const NO_POINT_REACHED: &str = "no execution comes to a statement that the invariant names";
 /// No two threads touch the same.
 pub const NO_CONFLICT: &str = "nothing to check: no two threads access a location that one of them writes";
+/// Nobody says where an atomic block takes effect.
+pub const NO_COMMIT_POINT: &str = "an atomic block has no commit point";
+/// Blocks are not exercised.
+pub const NO_BLOCK_COMMITS: &str = "no atomic block ever commits";
 /// There is no final state.
 pub const NO_END: &str = "no execution ends";
 

@@ -220,7 +220,7 @@ impl Explore {
     fn atomicity(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let uncommitted = |thread: &cyrano_ir::Thread| !cyrano_ir::Blocks::without_commit(thread).is_empty();
         if query.program().threads.iter().any(uncommitted) {
-            return Answer::new(Verdict::Vacuous, Some(Cause::Nothing("an atomic block has no commit point")));
+            return Answer::new(Verdict::Vacuous, Some(Cause::Nothing(cyrano_engine::vacuity::NO_COMMIT_POINT)));
         }
         let property = Some(&Property::CommitAtomicity);
         let proof = if self.movers { movers::prove(self, query, limits, watch) } else { None };

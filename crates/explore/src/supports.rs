@@ -12,7 +12,7 @@ pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
     query.reorders()?;
     let (program, model) = (query.program(), query.model());
     if model.own_order(program).is_some() {
-        return crate::semantics::declared::supports(program);
+        return crate::semantics::declared::supports(program, matches!(query.property(), Some(Property::Progress(_))));
     }
     let (threads, vars) = (program.threads.len(), program.transactional.len());
     if vars > 0 && threads.max(vars) > usize::from(cyrano_criteria::monitor::LIMIT) {

@@ -157,7 +157,7 @@ pub fn stronger(text: &str, access: Range<usize>) -> Vec<Stronger> {
     match arch(text) {
         "AArch64" => instead(arm(word)),
         "RISCV" => instead(riscv(word)),
-        "C" => language(text, access),
+        "C" => stronger_in_c(text, access),
         _ => Vec::new(),
     }
 }
@@ -192,26 +192,29 @@ fn riscv(word: &str) -> Vec<(String, AccessOrder)> {
     vec![with("aq", Acquire), with("rl", Release), with("aqrl", AcquireRelease)]
 }
 
-/// C11's orders and the kernel's functions.
-fn language(text: &str, access: Range<usize>) -> Vec<Stronger> {
+/// C11's orders and the kernel's functions, wherever they stand in this range.
+pub fn stronger_in_c(text: &str, access: Range<usize>) -> Vec<Stronger> {
     use AccessOrder::{Acquire, AcquireRelease, Release, SequentiallyConsistent};
     const C11: [(&str, AccessOrder); 4] =
         [("acquire", Acquire), ("release", Release), ("acq_rel", AcquireRelease), ("seq_cst", SequentiallyConsistent)];
     const KERNEL: [(&str, &str, AccessOrder); 2] =
         [("READ_ONCE(", "smp_load_acquire(", Acquire), ("WRITE_ONCE(", "smp_store_release(", Release)];
-    let written = &text[access.clone()];
-    if let Some(at) = written.find("memory_order_") {
+    let Some(written) = text.get(access.clone()) else { return Vec::new() };
+    let orders = written.match_indices("memory_order_").flat_map(|(at, _)| {
         let start = access.start + at;
         let order =
             text[start..access.end].split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
         let now = C11.iter().find(|(name, _)| order.ends_with(name)).map(|(_, now)| *now);
-        let more = C11.iter().filter(|(_, more)| now.is_none_or(|now| now != *more && more.is_at_least(now)));
+        let more = C11.iter().filter(move |(_, more)| now.is_none_or(|now| now != *more && more.is_at_least(now)));
         let range = start..start + order.len();
-        let way = |(name, order): &(&str, AccessOrder)| {
+        more.map(move |(name, order)| {
             let text = format!("memory_order_{name}");
             Stronger { range: range.clone(), text, order: *order }
-        };
-        return more.map(way).collect();
+        })
+    });
+    let orders: Vec<Stronger> = orders.collect();
+    if !orders.is_empty() {
+        return orders;
     }
     let way = |(plain, ordered, order): &(&str, &str, AccessOrder)| {
         let start = access.start + written.find(plain)?;

@@ -151,11 +151,31 @@ impl FenceText for C {
         c::positions(text, faithful)
     }
 
-    fn statement(&self, _: &str, fence: Barrier) -> Option<String> {
+    fn positions_for(
+        &self,
+        text: &str,
+        statement: &str,
+        _: &dyn Fn(&str) -> bool,
+        faithful: &dyn Fn(&Patched) -> bool,
+    ) -> Vec<Position> {
+        c::positions_for(text, statement, faithful)
+    }
+
+    /// A fence of C11 or of the kernel where the file has these, else one of `cyrano.h`.
+    fn statement(&self, text: &str, fence: Barrier) -> Option<String> {
+        let own = |name: &str| match name.strip_prefix("thread_fence.") {
+            Some(order) if text.contains("stdatomic.h") => Some(format!("atomic_thread_fence(memory_order_{order});")),
+            None if name.starts_with("smp_") && text.contains("linux") => Some(format!("{name}();")),
+            _ => None,
+        };
         Some(match fence {
             Barrier::Kinds(kinds) => c::statement(kinds),
-            Barrier::Named { name, .. } => format!("fence(\"{name}\");"),
+            Barrier::Named { name, .. } => own(name.name()).unwrap_or_else(|| format!("fence(\"{name}\");")),
         })
+    }
+
+    fn stronger(&self, text: &str, access: Range<usize>) -> Vec<Stronger> {
+        litmus::stronger_in_c(text, access)
     }
 
     fn write(&self, text: &str, placed: &[(Position, String)]) -> Patched {
@@ -173,7 +193,9 @@ impl FenceText for C {
     }
 
     fn nowhere(&self) -> Option<&'static str> {
-        Some("no fence can be inserted: the file needs `#include <cyrano.h>`, and a function that is its own")
+        Some(
+            "no fence can be inserted: the file needs `#include <cyrano.h>` or `<stdatomic.h>`, and a function that is its own",
+        )
     }
 }
 

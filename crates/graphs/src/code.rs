@@ -3,7 +3,23 @@
 use cyrano_ir::dataflow::Liveness;
 use cyrano_ir::{AccessKind, FinalVar, InstrId, Op, Program, ThreadId};
 
+use crate::fits::is_unit;
 use crate::names::Names;
+
+/// How threads are run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules<'a> {
+    /// How often each may go around a loop.
+    pub(crate) iterations: usize,
+    /// If iterations that change nothing are left out, what is looked at in the end.
+    pub(crate) idle: Option<&'a [FinalVar]>,
+    /// Whether there is one order of all accesses, so that a section may have any.
+    pub(crate) ordered: bool,
+    /// Whether equal threads begin in their order ([`crate::symmetry`]).
+    pub(crate) sorted: bool,
+    /// The choices whose values have names.
+    pub(crate) names: &'a Names,
+}
 
 /// What is known of a thread before it runs.
 #[derive(Clone, Debug)]
@@ -12,11 +28,15 @@ pub(crate) struct Code<'p> {
     pub(crate) thread: ThreadId,
     /// For each instruction that jumps back, where it is counted how often; behind the registers.
     pub(crate) counters: Vec<Option<usize>>,
-    /// For each beginning of a section, whether it may write.
+    /// For each beginning of a section, whether it is a read-modify-write.
     pub(crate) updates: Vec<bool>,
+    /// Whether some section is no read-modify-write, and yet held together.
+    pub(crate) has_units: bool,
     /// For each instruction that is jumped back to, the registers that matter there.
     pub(crate) heads: Vec<Option<Box<[usize]>>>,
     pub(crate) registers: usize,
+    /// An equal thread that begins before it.
+    pub(crate) after: Option<usize>,
     /// Where the registers are kept as they were when a loop began; behind the counters.
     pub(crate) kept: usize,
     pub(crate) stride: usize,
@@ -26,14 +46,9 @@ pub(crate) struct Code<'p> {
 }
 
 impl<'p> Code<'p> {
-    /// A thread that may go around loops so often, and spins if nothing has changed that matters for what is looked at in the end.
-    pub(crate) fn new(
-        program: &'p Program,
-        thread: ThreadId,
-        iterations: usize,
-        idle: Option<&[FinalVar]>,
-        names: &Names,
-    ) -> Self {
+    /// A thread of a program.
+    pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules<'_>) -> Self {
+        let Rules { iterations, idle, ordered, sorted: _, names } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -58,10 +73,15 @@ impl<'p> Code<'p> {
         let heads = live_at(program, thread, &is_head, idle.unwrap_or_default());
         let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
         let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
-        let updates = |at: usize| begins(at) && program.thread(thread).section_has(InstrId::new(at), stores);
+        let is_unit = |at: usize| ordered && begins(at) && is_unit(program.thread(thread), InstrId::new(at));
+        let units: Vec<bool> = (0..code.len()).map(is_unit).collect();
+        let updates =
+            |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
+        let has_units = units.contains(&true);
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, heads, registers, kept, stride, iterations, names: names.clone() }
+        let (after, names) = (None, names.clone());
+        Self { program, thread, counters, updates, has_units, heads, registers, after, kept, stride, iterations, names }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {

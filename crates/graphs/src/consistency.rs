@@ -25,6 +25,11 @@ pub(crate) trait Consistency<const W: usize>: Clone {
     /// Whether the graph is allowed with the event that was just added.
     fn allows(&mut self, graph: &Graph<'_, W>, id: EventId) -> bool;
 
+    /// Whether nobody comes between what belongs together, in a graph that does not go on ([`crate::units`]).
+    fn is_whole(&self, _: &Graph<'_, W>) -> bool {
+        true
+    }
+
     /// A point that can be gone back to.
     fn mark(&self) -> usize;
 

@@ -7,7 +7,8 @@ use cyrano_memory::cat;
 use crate::graph::{Event, Graph, Kind};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::Runner;
-use crate::total::{Kept, Total};
+use crate::total::Kept;
+use crate::units::Order;
 
 /// The number that each event has for a model.
 struct Numbers {
@@ -105,10 +106,21 @@ pub(crate) enum Form {
 
 /// The execution as data: what the setup thread did, and what counts of a graph.
 pub(crate) fn execution<const W: usize>(graph: &Graph<'_, W>, form: Form) -> Execution {
-    let mut execution = match form {
-        Form::Related => with_relations(graph),
-        Form::Ordered(kept) => in_order(graph, kept),
-    };
+    finished(
+        graph,
+        match form {
+            Form::Related => with_relations(graph),
+            Form::Ordered(kept) => in_order(graph, kept, None),
+        },
+    )
+}
+
+/// With an access between two writes, in the order of all accesses.
+pub(crate) fn execution_between<const W: usize>(graph: &Graph<'_, W>, kept: Kept, between: [EventId; 3]) -> Execution {
+    finished(graph, in_order(graph, kept, Some(between)))
+}
+
+fn finished<const W: usize>(graph: &Graph<'_, W>, mut execution: Execution) -> Execution {
     let chosen = |runner: &Runner| {
         let events = runner.events.iter().map(|id| graph.event(*id));
         events.filter(|event| matches!(event.kind, Kind::Choice { .. })).map(|event| event.value).collect()
@@ -156,40 +168,31 @@ fn with_relations<const W: usize>(graph: &Graph<'_, W>) -> Execution {
     Execution { order, choices: Vec::new(), relations: Some(Box::new(relations)) }
 }
 
-/// The accesses in an order that the model's relation is part of. The two halves of a read-modify-write stand side by side: what is before its write and not before
-/// its read is not after its read, since nothing is between the two at their location.
-fn in_order<const W: usize>(graph: &Graph<'_, W>, kept: Kept) -> Execution {
-    let mut total = Total::new(kept);
-    total.compute(graph);
+/// The accesses in an order that the model's relation is part of, and in which these stand so, if they may. What is held together stands side by side: of a
+/// read-modify-write, what is before its write and not before its read is not after its read, since nothing is between the two at their location.
+fn in_order<const W: usize>(graph: &Graph<'_, W>, kept: Kept, between: Option<[EventId; 3]>) -> Execution {
+    let Some(order) = Order::new(graph, kept) else { unreachable!("a graph that is whole") };
     let mut waiting = Vec::new();
     for thread in 0..graph.runners.len() {
-        let accesses = graph.accesses(thread);
-        for (index, (read, write)) in accesses.into_iter().enumerate() {
-            let half = write.filter(|_| read.is_none()).and_then(|write| match graph.event(write).kind {
-                Kind::Write(half) => half,
-                _ => None,
-            });
-            let ids = || read.into_iter().chain(write).chain(half);
-            let own = ids().fold(Row::EMPTY, |row: Row<W>, id| row | Row::one(id));
-            let before = ids().fold(Row::EMPTY, |row, id| row | total.before(id));
-            // The read of a section goes with its write, right before it.
-            if half.is_some()
-                && let Some((_, last_own, last_before, _)) = waiting.last_mut()
-            {
-                (*last_own, *last_before) = (own, before & !own);
+        for (index, (read, write)) in graph.accesses(thread).into_iter().enumerate() {
+            let Some(id) = read.or(write) else { continue };
+            let (unit, mut before) = (order.unit(id), order.before(id));
+            for [first, second] in between.iter().flat_map(|[from, at, to]| [[*from, *at], [*at, *to]]) {
+                if unit.contains(second) && first != INITIAL && !unit.contains(first) {
+                    before.insert(first);
+                }
             }
-            waiting.push(((thread, index), own, before & !own, access(graph, (thread, index), (read, write))));
+            waiting.push((unit, before, access(graph, (thread, index), (read, write))));
         }
     }
-    let counted = waiting.iter().fold(Row::EMPTY, |row, (_, own, ..)| row | *own);
-    let mut left = counted;
+    let mut left = waiting.iter().fold(Row::EMPTY, |row, (unit, ..)| row | *unit);
     let mut order = Vec::new();
-    while let Some(at) = waiting.iter().position(|(_, _, before, _)| !before.meets(&left)) {
-        let own = waiting[at].1;
-        while let Some(at) = waiting.iter().position(|(_, other, ..)| *other == own) {
-            order.push(waiting.remove(at).3);
+    while let Some(at) = waiting.iter().position(|(_, before, _)| !before.meets(&left)) {
+        let unit = waiting[at].0;
+        while let Some(at) = waiting.iter().position(|(other, ..)| *other == unit) {
+            order.push(waiting.remove(at).2);
         }
-        left &= !own;
+        left &= !unit;
     }
     Execution { order, choices: Vec::new(), relations: None }
 }

@@ -9,12 +9,15 @@ use cyrano_engine::{
 use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 
 use crate::consistency::Consistency;
-use crate::execution::{Form, execution};
+use crate::execution::{Form, execution, execution_between};
+use crate::freed::{Freed, freed};
 use crate::graph::{Graph, Kind};
+use crate::kept::{Seen, Share};
 use crate::names::{Wrong, each_way, give, give_first, is_name};
 use crate::rows::{EventId, Row};
 use crate::search::Goal;
 use crate::thread::Status;
+use crate::units::Order;
 
 /// A question on its way to an answer.
 pub(crate) struct Asked<'q> {
@@ -74,6 +77,13 @@ impl<'q> Asked<'q> {
             Some(Violation::Assertion { .. }) if self.ends() => None,
             found => found.filter(|_| self.looks_for_errors() || self.ends()),
         }
+    }
+
+    /// An access to freed memory.
+    fn freed<const W: usize>(&self, graph: &Graph<'_, W>) -> Option<Freed> {
+        let Form::Ordered(kept) = self.form else { return None };
+        let looks = self.looks_for_errors() && graph.program().has_headers();
+        looks.then(|| freed(graph, &Order::new(graph, kept)?)).flatten()
     }
 
     /// Whether the question is whether all threads end.
@@ -201,9 +211,9 @@ impl<'q> Asked<'q> {
         self.sees.filter(|_| self.decision.is_none())
     }
 
-    /// The threads that wait, if all wait in vain or are done: each has seen the last writes. Only looked for where there is one order of all accesses.
+    /// The threads that wait, if all wait in vain or are done: each has seen the last writes.
     fn deadlock<const W: usize>(&mut self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
-        if self.form == Form::Related || !self.looks_for_errors() {
+        if !self.looks_for_errors() {
             return None;
         }
         let mut blocked = Vec::new();
@@ -235,7 +245,20 @@ impl<'q> Asked<'q> {
     }
 
     /// The answer, after a search that ended like this.
-    pub(crate) fn answer(self, stopped: Result<(), Stop>, iterations: usize) -> Answer {
+    pub(crate) fn answer(self, stopped: Result<(), Stop>, iterations: usize, share: Option<Share>) -> Answer {
+        let shows = self.decision.is_some();
+        let answer = self.whole_answer(stopped, iterations);
+        match share {
+            // What was not found may be in the part of somebody else.
+            Some(Share { index, count }) if !shows && answer.verdict != Verdict::Unknown => {
+                let (verdict, violation, cause) = (Verdict::Bounded, None, Cause::Share(index + 1, count));
+                Answer { verdict, violation, reason: Some(cause), ..answer }
+            }
+            _ => answer,
+        }
+    }
+
+    fn whole_answer(self, stopped: Result<(), Stop>, iterations: usize) -> Answer {
         if let Some((violation, reason, execution)) = self.decision {
             let verdict = if violation.is_some() { Verdict::Violated } else { Verdict::Verified };
             return Answer { violation, execution: Some(execution), ..Answer::new(verdict, reason) };
@@ -287,11 +310,11 @@ impl<'q> Asked<'q> {
             Property::Assertions if !self.asserted && !self.ended => return nothing(vacuity::NO_ASSERTION_REACHED),
             _ => {}
         }
-        match self.form {
-            Form::Related if waits => {
+        match property {
+            Property::Live(_) if waits => {
                 Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())))
             }
-            Form::Ordered(_) if waits && self.unsure => Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks)),
+            _ if waits && self.unsure => Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks)),
             _ => settled,
         }
     }
@@ -308,6 +331,12 @@ impl<const W: usize> Goal<W> for Asked<'_> {
             return ControlFlow::Break(());
         }
         let done = self.note(graph, model);
+        if let Some(Freed { violation, between }) = self.freed(graph) {
+            let Form::Ordered(kept) = self.form else { unreachable!("objects are freed in one order") };
+            let execution = give_first(self.program, execution_between(graph, kept, between));
+            self.decision = Some((Some(violation), None, execution));
+            return ControlFlow::Break(());
+        }
         if let Some(violation) = (0..graph.runners.len()).find_map(|thread| self.wrong(graph, thread)) {
             return self.decide(graph, Some(violation), None);
         }
@@ -326,7 +355,9 @@ impl<const W: usize> Goal<W> for Asked<'_> {
     }
 
     fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool {
-        matches!(graph.runners[thread].status(), Some(Status::Sees(_))) || self.wrong(graph, thread).is_some()
+        // Whether somebody comes between what belongs together is known at the end only; that a name is looked at ends the search in any case.
+        matches!(graph.runners[thread].status(), Some(Status::Sees(_)))
+            || self.wrong(graph, thread).is_some() && !graph.has_units()
     }
 
     fn join(&mut self, other: Self) {
@@ -340,6 +371,23 @@ impl<const W: usize> Goal<W> for Asked<'_> {
         self.named.extend(other.named);
         self.sees = self.sees.or(other.sees);
         self.decision = self.decision.take().or(other.decision);
+    }
+
+    fn seen(&self) -> Seen {
+        let Self { flags, unrolled, limited, ended, asserted, unsure, outcomes, .. } = self;
+        let (flags, outcomes) = (flags.clone(), outcomes.clone());
+        let (unrolled, limited, ended, asserted, unsure) = (*unrolled, *limited, *ended, *asserted, *unsure);
+        Seen { flags, unrolled, limited, ended, asserted, unsure, outcomes }
+    }
+
+    fn has_seen(&mut self, seen: &Seen) {
+        self.flags.extend(seen.flags.iter().cloned());
+        self.unrolled |= seen.unrolled;
+        self.limited = self.limited.or(seen.limited);
+        self.ended |= seen.ended;
+        self.asserted |= seen.asserted;
+        self.unsure |= seen.unsure;
+        self.outcomes.extend(seen.outcomes.iter().cloned());
     }
 }
 

@@ -8,12 +8,12 @@
 
 use std::sync::Arc;
 
-use cyrano_ir::{Fence, FinalVar, LocId, Program, Tags};
+use cyrano_ir::{Fence, LocId, Program, Tags};
 
-use crate::code::Code;
-use crate::names::Names;
+use crate::code::{Code, Rules};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::setup::Start;
+use crate::symmetry::predecessors;
 use crate::thread::{Next, Runner, Writing};
 
 /// What an event is.
@@ -81,10 +81,13 @@ pub(crate) struct Graph<'p, const W: usize> {
 
 impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
-    pub(crate) fn new(start: &'p Start<'p>, iterations: usize, idle: Option<&[FinalVar]>, names: &Names) -> Self {
+    pub(crate) fn new(start: &'p Start<'p>, rules: Rules<'_>) -> Self {
         let program = &*start.program;
-        let code: Arc<[Code<'p>]> =
-            program.thread_ids().map(|thread| Code::new(program, thread, iterations, idle, names)).collect();
+        let mut code: Vec<Code<'p>> = program.thread_ids().map(|thread| Code::new(program, thread, rules)).collect();
+        if rules.sorted {
+            code.iter_mut().zip(predecessors(program)).for_each(|(code, before)| code.after = before);
+        }
+        let code: Arc<[Code<'p>]> = code.into();
         let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
         Self {
@@ -103,6 +106,11 @@ impl<'p, const W: usize> Graph<'p, W> {
 
     pub(crate) fn program(&self) -> &'p Program {
         &self.start.program
+    }
+
+    /// Whether some section is held together, and is no read-modify-write.
+    pub(crate) fn has_units(&self) -> bool {
+        self.code.iter().any(|code| code.has_units)
     }
 
     #[inline]

@@ -19,6 +19,9 @@ pub(crate) enum Open {
     PlaceFor(usize, EventId),
 }
 
+/// The number of an alternative: alternatives are taken from the last one to the first.
+pub(crate) type Turn = u16;
+
 /// A point at which there was more than one way to go on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
@@ -28,6 +31,9 @@ pub(crate) struct Point {
     pub(crate) mark: usize,
     /// Where the alternatives begin that are left.
     pub(crate) alternatives: usize,
+    /// How long the [path](Level::path) was, and the number that the first of the alternatives has in it.
+    pub(crate) path: usize,
+    pub(crate) first: Turn,
     /// Which part of the whole search each of them is taken for.
     pub(crate) weight: f64,
 }
@@ -39,6 +45,8 @@ pub(crate) struct Level<'p, M, const W: usize> {
     pub(crate) points: Vec<Point>,
     /// What is left to do at each point, the next one last.
     pub(crate) alternatives: Vec<EventId>,
+    /// Which alternatives were taken on the way to the graph, from the beginning of the search.
+    pub(crate) path: Vec<Turn>,
     /// The read that reads again from a write at the first point, if it does.
     pub(crate) read_again: Option<EventId>,
     /// Which part of the whole search the graph as it is now is taken for.
@@ -49,8 +57,8 @@ pub(crate) struct Level<'p, M, const W: usize> {
 
 impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
     pub(crate) fn new(graph: Graph<'p, W>, model: M) -> Self {
-        let (points, alternatives) = (Vec::new(), Vec::new());
-        Self { graph, model, points, alternatives, read_again: None, weight: 1.0, ended: false }
+        let (points, alternatives, path) = (Vec::new(), Vec::new(), Vec::new());
+        Self { graph, model, points, alternatives, path, read_again: None, weight: 1.0, ended: false }
     }
 
     /// Takes the oldest alternatives that are left, the largest part of what is left to do, as a level of their own.
@@ -67,6 +75,7 @@ impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
             model: self.model.clone(),
             points: vec![Point { alternatives: 0, ..point }],
             alternatives,
+            path: self.path.clone(),
             read_again: self.read_again,
             weight: 0.0,
             ended: true,
@@ -75,10 +84,24 @@ impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
         Some(given)
     }
 
+    /// Takes the oldest alternative that is left, as a level of its own.
+    pub(crate) fn split_one(&mut self) -> Option<Self> {
+        let mut given = self.split()?;
+        let point = *given.points.first()?;
+        let Some(rest) = given.alternatives.len().checked_sub(1).filter(|rest| *rest > 0) else { return Some(given) };
+        // What is not taken goes back to where it was.
+        let later = given.alternatives.split_off(1);
+        self.points.iter_mut().for_each(|point| point.alternatives += rest);
+        self.alternatives.splice(..0, later);
+        self.points.insert(0, Point { first: point.first + 1, ..point });
+        Some(given)
+    }
+
     /// Takes back what was added after a point.
     pub(crate) fn back_to(&mut self, point: &Point) {
         self.graph.truncate(point.len);
         self.model.restore(point.mark);
+        self.path.truncate(point.path);
         if let Open::PlaceFor(_, read) = point.open
             && self.read_again.take().is_some()
         {
@@ -113,7 +136,7 @@ impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
                 };
                 let id = graph.read(thread, loc, alternative);
                 model.added(graph, id);
-                ([thread; 2], model.allows(graph, id))
+                ([thread; 2], graph.is_sorted(id) && model.allows(graph, id))
             }
             Open::Place(thread) => {
                 let id = self.write(thread, alternative);
@@ -125,7 +148,7 @@ impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
                 graph.read_again(read, id);
                 *read_again = Some(read);
                 model.added(graph, read);
-                ([thread, usize::from(graph.event(read).thread)], model.allows(graph, read))
+                ([thread, usize::from(graph.event(read).thread)], graph.is_sorted(read) && model.allows(graph, read))
             }
             Open::Revisit(_) => unreachable!("revisits are graphs of their own"),
         }

@@ -5,18 +5,20 @@
 //!
 //! **Invariants**
 //! - Every consistent execution is found, and found once; `tests/` compares with all executions of the reference.
-//! - What is not represented exactly is refused ([`Engine::supports`]): dependencies, exclusive pairs, models that perform a store before a load that it
+//! - What is not represented exactly is refused ([`Engine::supports`], [`fits`]): dependencies, exclusive pairs, models that perform a store before a load that it
 //!   depends on.
-//! - A loop that is cut off makes the verdict `bounded`; one that only spins is not cut off ([`thread`]). Deadlocks are looked for under models with one order of all
-//!   accesses; under others a program that may wait is `bounded` at best.
+//! - A loop that is cut off makes the verdict `bounded`; one that only spins is not cut off ([`thread`]).
 //!
 //! This crate knows no other engine and does no IO.
 
 mod code;
 mod consistency;
 mod execution;
+mod fits;
+mod freed;
 mod goals;
 mod graph;
+mod kept;
 mod level;
 mod names;
 mod pool;
@@ -25,32 +27,40 @@ mod revisit;
 mod rows;
 mod search;
 mod setup;
+mod several;
 mod stale;
+mod symmetry;
 mod thread;
 mod total;
+mod units;
 mod views;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use cyrano_engine::{
-    Answer, Cause, Engine, Execution, Inexact, Limits, Query, Refusal, Stats, Stop, Subject, Verdict, Watch, one_order,
+    Answer, Cause, Engine, Execution, Inexact, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Watch,
 };
-use cyrano_ir::{FinalVar, Liveness, Op, Program, Property, Tags};
+use cyrano_ir::{FinalVar, Instr, Liveness, Op, Program, Property, Thread};
 use cyrano_memory::{Model, named};
 
+pub use kept::{Keep, Part, Progress, Seen, Share};
 pub use revisit::Fault;
 pub use search::Counts;
 
+use code::Rules;
 use consistency::{ByAxioms, Consistency, unknown_base};
 use execution::Form;
+use fits::unfit;
 use goals::{All, Asked};
 use graph::Graph;
+use kept::{arrive, divide};
 use level::Level;
 use names::Names;
 use pool::Pool;
 use search::{Goal, Halt, Search, Shared};
 use setup::{Start, Unstarted, starts};
+use several::together;
 use total::{Kept, Total};
 use views::Views;
 
@@ -65,8 +75,14 @@ pub struct Graphs {
     pub stale_waits: bool,
     /// Whether a choice among values that nobody looks at is made once ([`names`]).
     pub unseen_values: bool,
+    /// Whether of executions that differ by an exchange of equal threads one is looked at ([`symmetry`]).
+    pub thread_symmetry: bool,
     /// After how many events a search is done by several, if there are several to do it.
     pub patience: u64,
+    /// Events between two looks at the limits.
+    pub pace: u64,
+    /// Which part of the executions is looked at, if not all; nothing is verified then, and all parts together look at each execution once.
+    pub share: Option<Share>,
     /// A bug that is there on purpose.
     pub fault: Option<Fault>,
 }
@@ -78,11 +94,17 @@ impl Default for Graphs {
             idle_iterations: true,
             stale_waits: true,
             unseen_values: true,
+            thread_symmetry: true,
             patience: 50_000,
+            pace: 4096,
+            share: None,
             fault: None,
         }
     }
 }
+
+/// What is said if a part of a search is not there.
+const LOST: &str = "what was kept is not of this search";
 
 /// The models that this engine is for. In each of them `po | rf` has no cycle, whatever is before a set of events by `po | rf` is an execution if the whole is,
 /// and an execution can be extended by reading the last write and by writing last. That cannot be told from the text of a model, so that others are refused.
@@ -95,15 +117,16 @@ struct Run<'a> {
     model: &'a Model,
     limits: &'a Limits,
     watch: &'a dyn Watch,
-    /// What is looked at in the end.
-    shown: &'a [FinalVar],
+    rules: Rules<'a>,
     stale_waits: bool,
-    names: &'a Names,
+    keep: Option<&'a dyn Keep>,
+    /// From where it begins, or where it was when that was kept last.
+    so_far: Mutex<Progress>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Searches with sets of 64·`W` events, and with larger ones if a graph does not fit.
-    fn run<G>(&self, goal: impl Fn() -> G + Sync) -> (G, Result<(), Stop>, Counts)
+    fn run<G>(&self, goal: impl Fn() -> G + Sync) -> (G, Result<(), Halt>, Counts)
     where
         G: Goal<1> + Goal<4> + Goal<16> + Goal<64> + Send,
     {
@@ -111,114 +134,145 @@ impl Run<'_> {
         let medium = small.or_else(|()| self.within::<G, 4>(&goal));
         let large = medium.or_else(|()| self.within::<G, 16>(&goal));
         let largest = large.or_else(|()| self.within::<G, 64>(&goal));
-        largest.unwrap_or_else(|()| (goal(), Err(Stop::Memory), Counts::default()))
+        largest.unwrap_or_else(|()| (goal(), Err(Halt::Stopped(Stop::Memory)), Counts::default()))
     }
 
     fn within<G: Goal<W> + Send, const W: usize>(
         &self,
         new: &(impl Fn() -> G + Sync),
-    ) -> Result<(G, Result<(), Stop>, Counts), ()> {
-        let (mut goal, mut counts) = (new(), Counts::default());
-        for start in self.starts {
-            match self.from::<G, W>(start, (&mut goal, new), &mut counts) {
+    ) -> Result<(G, Result<(), Halt>, Counts), ()> {
+        let Progress { mut counts, seen, parts, .. } = self.so_far();
+        let mut goal = new();
+        goal.has_seen(&seen);
+        for at in 0..self.starts.len() {
+            let (own, later): (Vec<Part>, Vec<Part>) =
+                parts.iter().filter(|part| part.start >= at).cloned().partition(|part| part.start == at);
+            if own.is_empty() {
+                continue;
+            }
+            match self.from::<G, W>((&own, &later), (&mut goal, new), &mut counts) {
                 Ok(()) => {}
-                Err(Halt::Stopped(stop)) => return Ok((goal, Err(stop), counts)),
                 Err(Halt::TooLarge) => return Err(()),
-                Err(_) => break,
+                Err(Halt::Settled) => return Ok((goal, Ok(()), counts)),
+                Err(halt) => return Ok((goal, Err(halt), counts)),
             }
         }
+        self.keep(Progress { counts, share: 1.0, seen: goal.seen(), parts: Vec::new() });
         Ok((goal, Ok(()), counts))
+    }
+
+    fn so_far(&self) -> Progress {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keep(&self, progress: Progress) {
+        if let Some(keep) = self.keep {
+            keep.keep(&progress);
+            *self.so_far.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+        }
     }
 
     fn from<'p, G: Goal<W> + Send, const W: usize>(
         &self,
-        start: &'p Start<'p>,
+        parts: (&[Part], &[Part]),
         goal: (&mut G, &(impl Fn() -> G + Sync)),
         counts: &mut Counts,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), Halt>
+    where
+        'a: 'p,
+    {
+        let start = &self.starts[parts.0.first().map_or(0, |part| part.start)];
         let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
         match self.model.name.as_str() {
-            _ if self.graphs.by_axioms => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
-            "ra" => self.by(start, goal, Views::<W>::release_acquire(&start.program), counts),
-            "rc11" => self.by(start, goal, Views::<W>::c11(&start.program), counts),
+            _ if self.graphs.by_axioms && !self.rules.ordered => {
+                self.by::<G, _, W>((start, parts), goal, ByAxioms::new(cat.plan()), counts)
+            }
+            "ra" => self.by((start, parts), goal, Views::<W>::release_acquire(&start.program), counts),
+            "rc11" => self.by((start, parts), goal, Views::<W>::c11(&start.program), counts),
             name => match kept(name) {
-                Some(kept) => self.by(start, goal, Total::<W>::new(kept), counts),
-                None => self.by::<G, _, W>(start, goal, ByAxioms::new(cat.plan()), counts),
+                Some(kept) => self.by((start, parts), goal, Total::<W>::new(kept, &start.program), counts),
+                None => self.by::<G, _, W>((start, parts), goal, ByAxioms::new(cat.plan()), counts),
             },
         }
     }
 
     fn by<'p, G: Goal<W> + Send, M: Consistency<W> + Send + Sync, const W: usize>(
         &self,
-        start: &'p Start<'p>,
+        (start, (parts, later)): (&'p Start<'p>, (&[Part], &[Part])),
         (goal, new): (&mut G, &(impl Fn() -> G + Sync)),
         model: M,
         counts: &mut Counts,
     ) -> Result<(), Halt> {
-        let idle = Some(self.shown).filter(|_| self.graphs.idle_iterations);
-        let level = Level::new(Graph::<W>::new(start, self.limits.iterations, idle, self.names), model);
+        let graphs = self.graphs;
+        let is_new = parts.iter().all(|part| *part == Part::whole(part.start));
+        let share = if is_new { 0.0 } else { self.so_far().share };
         let mut shared = Shared {
             limits: self.limits,
             watch: self.watch,
-            fault: self.graphs.fault,
+            fault: graphs.fault,
             pool: None,
-            told: Mutex::default(),
-            patience: (self.limits.workers > 1).then_some(self.graphs.patience),
+            told: Mutex::new((*counts, share)),
+            pace: graphs.pace,
+            patience: (self.limits.workers > 1).then_some(graphs.patience),
             stale_waits: self.stale_waits,
+            keep: self.keep,
         };
-        let mut search = Search::new(goal, level, &shared);
-        let ended = search.run();
-        search.tell();
-        let left = search.left();
-        let ended = if ended == Err(Halt::Long) {
-            shared.pool = Some(Pool::new(self.limits.workers, left));
-            together(&shared, goal, new, self.limits.workers)
-        } else {
-            ended
+        let root = || Level::new(Graph::<W>::new(start, self.rules), model.clone());
+        let first = parts.iter().try_fold(Vec::new(), |mut todo, part| {
+            match graphs.share.filter(|_| *part == Part::whole(part.start)) {
+                Some(share) => todo.extend(divide(root(), share, (&mut *goal, &shared))?),
+                None => todo.push(arrive(root(), part, graphs.fault)?.ok_or(Halt::Lost)?),
+            }
+            Ok(todo)
+        });
+        let (mut todo, begun) = first.map_or_else(|halt| (Vec::new(), Err(halt)), |todo| (todo, Ok(())));
+        let mut several = false;
+        let ended = loop {
+            if begun.is_err() {
+                break begun;
+            }
+            let ended = if several {
+                shared.pool = Some(Pool::new(self.limits.workers, todo));
+                let ended = together(&shared, goal, new, self.limits.workers);
+                todo = shared.pool.take().map_or_else(Vec::new, Pool::left);
+                ended
+            } else {
+                let mut search = Search::new(&mut *goal, todo, &shared);
+                let ended = search.run();
+                search.tell();
+                todo = search.left();
+                ended
+            };
+            several |= ended == Err(Halt::Long);
+            if let (Err(Halt::Paused | Halt::Stopped(_)), Some(part)) = (ended, parts.first()) {
+                let (counts, share) = *shared.told.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut parts = Vec::new();
+                todo.iter().for_each(|level| level.parts(part.start, &mut parts));
+                parts.extend_from_slice(later);
+                self.keep(Progress { counts, share, seen: goal.seen(), parts });
+            }
+            if !matches!(ended, Err(Halt::Paused | Halt::Long)) {
+                break ended;
+            }
         };
-        counts.add(&shared.told.into_inner().unwrap_or_else(PoisonError::into_inner).0);
+        *counts = shared.told.into_inner().unwrap_or_else(PoisonError::into_inner).0;
         ended
     }
 }
 
-/// Several search what is in a pool.
-fn together<'p, G: Goal<W> + Send, M: Consistency<W> + Send + Sync, const W: usize>(
-    shared: &Shared<'_, Level<'p, M, W>>,
-    goal: &mut G,
-    new: &(impl Fn() -> G + Sync),
-    workers: usize,
-) -> Result<(), Halt> {
-    let Some(pool) = &shared.pool else { return Ok(()) };
-    let work = || {
-        let (mut goal, mut since) = (new(), 0);
-        while let Some(level) = pool.take() {
-            let mut search = Search::new(&mut goal, level, shared);
-            search.since = since;
-            let ended = search.run();
-            since = search.since;
-            search.tell();
-            if ended.is_err() {
-                pool.close();
-                return (goal, ended);
-            }
-        }
-        (goal, Ok(()))
-    };
-    let ends: Vec<(G, Result<(), Halt>)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
-    let mut ended = Ok(());
-    for (other, end) in ends {
-        goal.join(other);
-        // What ended the work of all is told by whoever ended it.
-        let told = matches!(ended, Ok(()) | Err(Halt::Elsewhere)) || end == Err(Halt::TooLarge);
-        if end.is_err() && told {
-            ended = end;
-        }
+impl Run<'_> {
+    /// The reductions that were used.
+    fn used(&self, program: &Program) -> Vec<&'static str> {
+        let loops = program.threads.iter().any(Thread::has_loop);
+        let waits = loops || program.threads.iter().any(|thread| thread.code.iter().any(is_assume));
+        let used = [
+            ("thread-symmetry", self.rules.sorted),
+            ("idle-iterations", self.rules.idle.is_some() && loops),
+            ("stale-waits", self.stale_waits && waits),
+            ("unseen-values", !self.rules.names.is_empty()),
+        ];
+        used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name).collect()
     }
-    ended
 }
 
 /// How much of program order a model with one order keeps.
@@ -231,25 +285,51 @@ fn kept(model: &str) -> Option<Kept> {
     }
 }
 
+/// The same, of a model with one order of all accesses.
+fn ordered(model: &Model) -> Option<Kept> {
+    kept(&model.name).filter(|_| model.cat().is_none())
+}
+
 impl Graphs {
     /// Answers, and tells what was counted.
     pub fn count(&self, query: &Query<'_>, limits: &Limits, watch: &dyn Watch) -> (Answer, Counts) {
+        self.search(query, limits, watch, None)
+    }
+
+    /// Answers, has kept what was found so far now and then, and goes on from what was kept of the same question.
+    pub fn ask_kept(
+        &self,
+        query: &Query<'_>,
+        limits: &Limits,
+        watch: &dyn Watch,
+        keep: &dyn Keep,
+        from: Option<Progress>,
+    ) -> Answer {
+        self.search(query, limits, watch, Some((keep, from))).0
+    }
+
+    fn search(
+        &self,
+        query: &Query<'_>,
+        limits: &Limits,
+        watch: &dyn Watch,
+        keeping: Option<(&dyn Keep, Option<Progress>)>,
+    ) -> (Answer, Counts) {
         let started = Instant::now();
         let model = match self.supported(query) {
             Ok(model) => model,
             Err(why) => return (Answer::new(Verdict::Unknown, Some(Cause::Refused(why))), Counts::default()),
         };
         // What is shown under a model that reorders pairs is one order of all accesses.
-        let name = &query.model().name;
-        let form = kept(name).filter(|_| query.model().cat().is_none()).map_or(Form::Related, Form::Ordered);
+        let ordered = ordered(query.model());
+        let form = ordered.map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
         let shown = shown(query);
-        // Races are looked at in executions that wait, too, and threads that hang may write what is there.
-        let stale_waits = self.stale_waits
-            && !(has_flags && has_plain(query.program()))
-            && !matches!(query.property(), Some(Property::Live(_)));
-        let mut names = if self.unseen_values { Names::new(query) } else { Names::default() };
-        let (goal, ended, counts) = loop {
+        // Whoever goes on later, or elsewhere, must find the same search there, which does not begin anew.
+        let names = self.unseen_values && keeping.is_none() && self.share.is_none();
+        let mut names = if names { Names::new(query) } else { Names::default() };
+        let new = || Asked::new(query, has_flags, form);
+        let (goal, ended, counts, used) = loop {
             let starts = match starts(query.program(), limits.iterations, &names) {
                 Err(Unstarted::Sees(name)) => {
                     names.forget(name);
@@ -257,49 +337,67 @@ impl Graphs {
                 }
                 starts => starts.unwrap_or_default(),
             };
-            let (shown, names_now) = (&shown, &names);
-            let run = Run {
-                graphs: self,
-                starts: &starts,
-                model: &model,
-                limits,
-                watch,
-                shown,
-                stale_waits,
-                names: names_now,
-            };
-            let found = run.run(|| Asked::new(query, has_flags, form));
-            match found.0.sees() {
+            let mut run = Run { watch, ..self.start(query, (&model, limits), &starts, (&shown, &names)) };
+            if run.rules.sorted && !names.is_empty() {
+                names = Names::default();
+                continue;
+            }
+            if let Some((keep, from)) = &keeping {
+                run.keep = Some(*keep);
+                run.so_far = from.clone().map_or(run.so_far, Mutex::new);
+            }
+            let (goal, ended, counts) = run.run(new);
+            match goal.sees() {
                 Some(name) => names.forget(name),
-                None => break found,
+                None => break (goal, ended, counts, run.used(query.program())),
             }
         };
-        let mut answer = goal.answer(ended, limits.iterations);
+        let mut answer = match (ended, self.share) {
+            (Err(Halt::Lost), _) => Answer::new(Verdict::Unknown, Some(Cause::Trouble(LOST.to_owned()))),
+            (Err(Halt::Stopped(stop)), share) => goal.answer(Err(stop), limits.iterations, share),
+            (_, share) => goal.answer(Ok(()), limits.iterations, share),
+        };
         let seconds = started.elapsed().as_secs_f64();
         let (executions, blocked) = (Some(counts.executions), Some(counts.blocked));
         answer.stats =
             Stats { states: counts.events, depth: counts.depth, seconds, executions, blocked, ..Stats::default() };
+        answer.reductions.extend(used);
         (answer, counts)
+    }
+
+    /// A search from these starts for a question that looks at this in the end.
+    fn start<'a>(
+        &'a self,
+        query: &Query<'_>,
+        (model, limits): (&'a Model, &'a Limits),
+        starts: &'a [Start<'a>],
+        (shown, names): (&'a [FinalVar], &'a Names),
+    ) -> Run<'a> {
+        let equal = |start: &Start<'_>| symmetry::predecessors(&start.program).iter().any(Option::is_some);
+        let rules = Rules {
+            iterations: limits.iterations,
+            idle: Some(shown).filter(|_| self.idle_iterations),
+            ordered: ordered(query.model()).is_some(),
+            sorted: self.thread_symmetry && symmetry::is_about_all(query) && starts.iter().any(equal),
+            names,
+        };
+        let stale_waits = self.stale_waits && !rules.sorted && !stale::is_about_waits(query, model, rules.ordered);
+        let parts = (0..starts.len()).map(Part::whole).collect();
+        let so_far = Mutex::new(Progress { parts, ..Progress::default() });
+        Run { graphs: self, starts, model, limits, watch: &(), rules, stale_waits, keep: None, so_far }
     }
 
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
-        let starts = starts(query.program(), limits.iterations, &Names::default()).ok()?;
-        let shown = shown(query);
-        let stale_waits = self.stale_waits;
-        let run = Run {
-            graphs: self,
-            starts: &starts,
-            model: &model,
-            limits,
-            watch: &(),
-            shown: &shown,
-            stale_waits,
-            names: &Names::default(),
-        };
+        let (shown, names) = (shown(query), Names::default());
+        let starts = starts(query.program(), limits.iterations, &names).ok()?;
+        let run = self.start(query, (&model, limits), &starts, (&shown, &names));
         let (goal, ended, _) = run.run(All::default);
-        Some(ended.map(|()| goal.0))
+        Some(match ended {
+            Err(Halt::Stopped(stop)) => Err(stop),
+            _ => Ok(goal.0),
+        })
     }
 
     /// The model, as one about relations.
@@ -324,7 +422,10 @@ impl Graphs {
             return no_graphs();
         };
         let unknown = model.cat().and_then(|cat| unknown_base(cat.plan()));
-        match unknown.or_else(|| unfit(query.program())) {
+        // Of an execution with freed memory one order may be wrong and another one not.
+        let observes = matches!(query.question(), Question::Outcomes | Question::Holds(Property::Final { .. }));
+        let freed = (observes && query.program().has_headers()).then_some("freed memory");
+        match unknown.or(freed).or_else(|| unfit(query.program(), !related)) {
             Some(what) => one_order(what),
             None => Ok(model),
         }
@@ -364,26 +465,11 @@ fn shown(query: &Query<'_>) -> Vec<FinalVar> {
     shown
 }
 
-/// Whether a program has accesses that are not atomic.
-fn has_plain(program: &Program) -> bool {
-    let mut instrs = program.threads.iter().flat_map(|thread| &thread.code);
-    instrs.any(|instr| instr.op.access().is_some_and(|access| !access.tags.spoken().contains(Tags::ATOMIC)))
-}
-
 /// Whether a thread need not end, but pass a mark again and again.
 fn has_marks(program: &Program) -> bool {
     program.threads.iter().any(|thread| thread.code.iter().any(|instr| matches!(instr.op, Op::Progress(_))))
 }
 
-/// What a program has that graphs do not.
-fn unfit(program: &Program) -> Option<&'static str> {
-    let accesses =
-        || program.threads.iter().flat_map(|thread| thread.code.iter().filter_map(|instr| instr.op.access()));
-    if accesses().any(|access| access.tags.contains(Tags::EXCLUSIVE)) {
-        return Some("exclusive pairs");
-    }
-    if starts(program, 0, &Names::default()).is_err() {
-        return Some("a setup thread that may not come to its end");
-    }
-    one_order(program)
+fn is_assume(instr: &Instr) -> bool {
+    matches!(instr.op, Op::Assume(_))
 }

@@ -9,6 +9,9 @@
 //! in a search that comes to its end nothing has depended on a name: for every way to give names values, the executions with these choices are those found, event
 //! by event, with the values put in. Models look at events and not at values. That names may be equal once they are values is of no matter, as nobody compares.
 //! Numbers as large as names that a program comes to compute are noticed alike, and then no names are used at all.
+//!
+//! **Where there are none.** Where threads are sorted ([`crate::symmetry`]): the two have not been compared with one another, and sorting saves more. Where a search
+//! is kept, or is one of several parts ([`crate::kept`]): it would begin anew when a name is looked at, and its tree would be another one then.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

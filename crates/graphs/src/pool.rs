@@ -68,6 +68,11 @@ impl<T> Pool<T> {
         self.wake.notify_one();
     }
 
+    /// What nobody has taken.
+    pub(crate) fn left(self) -> Vec<T> {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).tasks
+    }
+
     /// Ends the work of all.
     pub(crate) fn close(&self) {
         let state = self.lock();

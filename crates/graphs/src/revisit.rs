@@ -21,6 +21,8 @@ pub enum Fault {
     NoRevisits,
     /// What was added after the read goes, even if the write depends on it.
     LoseCauses,
+    /// Others may come between what a section does.
+    Torn,
 }
 
 /// Finds the reads that are to see the next write of a thread: looks at what was added last first, and stops at what was not added in the maximal way.

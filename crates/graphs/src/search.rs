@@ -19,7 +19,8 @@ use cyrano_engine::{Counters, Limits, Stop, Watch};
 
 use crate::consistency::Consistency;
 use crate::graph::Graph;
-use crate::level::{Level, Open, Point};
+use crate::kept::{Keep, Seen};
+use crate::level::{Level, Open, Point, Turn};
 use crate::pool::Pool;
 use crate::revisit::{Fault, revisited};
 use crate::rows::{EventId, Row};
@@ -36,6 +37,12 @@ pub(crate) trait Goal<const W: usize> {
 
     /// Adds what somebody else has seen.
     fn join(&mut self, other: Self);
+
+    /// What it has seen, and that it has seen it, for those who go on later.
+    fn seen(&self) -> Seen {
+        Seen::default()
+    }
+    fn has_seen(&mut self, _: &Seen) {}
 }
 
 /// What was counted.
@@ -77,6 +84,10 @@ pub(crate) struct Shared<'a, T> {
     pub(crate) patience: Option<u64>,
     /// Whether executions in which a thread waits behind something old are left ([`crate::stale`]).
     pub(crate) stale_waits: bool,
+    /// Events between two looks at the limits.
+    pub(crate) pace: u64,
+    /// Who keeps what was found so far.
+    pub(crate) keep: Option<&'a dyn Keep>,
 }
 
 /// A search.
@@ -102,17 +113,19 @@ pub(crate) enum Halt {
     TooLarge,
     /// It takes long.
     Long,
+    /// Somebody wants to [keep](crate::Keep) what was found so far.
+    Paused,
     Stopped(Stop),
+    /// A part that is to be searched is not there.
+    Lost,
     /// Somebody else ended it.
     Elsewhere,
 }
 
-/// Events between two looks at the limits.
-const INTERVAL: u64 = 4096;
-
 impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M, W> {
-    pub(crate) fn new(goal: &'a mut G, level: Level<'p, M, W>, shared: &'a Shared<'a, Level<'p, M, W>>) -> Self {
-        Self { goal, shared, counts: Counts::default(), done: 0.0, since: 0, levels: vec![level], spare: Vec::new() }
+    /// A search of these parts.
+    pub(crate) fn new(goal: &'a mut G, levels: Vec<Level<'p, M, W>>, shared: &'a Shared<'a, Level<'p, M, W>>) -> Self {
+        Self { goal, shared, counts: Counts::default(), done: 0.0, since: 0, levels, spare: Vec::new() }
     }
 
     /// What is left to do, in parts.
@@ -130,6 +143,9 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
 
     /// Shows every execution to the goal.
     pub(crate) fn run(&mut self) -> Result<(), Halt> {
+        if self.levels.is_empty() {
+            return Ok(());
+        }
         if self.shared.pool.is_none() {
             self.look()?;
         }
@@ -146,7 +162,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
     }
 
-    fn top(&mut self) -> &mut Level<'p, M, W> {
+    pub(crate) fn top(&mut self) -> &mut Level<'p, M, W> {
         let last = self.levels.len() - 1;
         &mut self.levels[last]
     }
@@ -163,13 +179,14 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         match (self.shared.limits.exceeded(bytes), &self.shared.pool) {
             (Some(stop), _) => Err(Halt::Stopped(stop)),
             (None, Some(pool)) if pool.is_closed() => Err(Halt::Elsewhere),
+            (None, _) if self.shared.keep.is_some_and(Keep::is_due) => Err(Halt::Paused),
             (None, None) if self.shared.patience.is_some_and(|most| counts.events >= most) => Err(Halt::Long),
             _ => Ok(()),
         }
     }
 
     /// Finds out how the graph may go on, or that it does not.
-    fn open(&mut self) -> Result<(), Halt> {
+    pub(crate) fn open(&mut self) -> Result<(), Halt> {
         loop {
             let Some(thread) = self.graph().next() else { return self.ended() };
             self.top().ended = true;
@@ -183,29 +200,30 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                         return self.went_wrong();
                     }
                     self.top().ended = false;
-                    self.added()?;
+                    // Nobody interrupts a search here: the way to a part of it is known by what was chosen, and fences on it are not counted again.
+                    self.counted()?;
                     continue;
                 }
                 Next::Choice => {
                     let values = graph.runners[thread].values(&graph.code[thread]);
                     let new = (0..values.len()).filter(|at| !values[..*at].contains(&values[*at]));
                     alternatives.extend(new.map(|at| at as EventId));
-                    self.point(Open::Choice(thread), start);
+                    self.point(Open::Choice(thread), start, 0);
                     self.share(start);
                 }
                 Next::Read(loc) => {
                     model.sources(graph, thread, loc, alternatives);
-                    self.point(Open::Read(thread), start);
+                    self.point(Open::Read(thread), start, 0);
                     self.share(start);
                 }
                 Next::Write(writing) => {
                     model.places(graph, thread, &writing, alternatives);
-                    self.point(Open::Place(thread), start);
+                    self.point(Open::Place(thread), start, 0);
                     let revisits = self.top().alternatives.len();
                     let fault = self.shared.fault;
                     let Level { graph, alternatives, .. } = self.top();
                     revisited(graph, thread, &writing, fault, alternatives);
-                    self.point(Open::Revisit(thread), revisits);
+                    self.point(Open::Revisit(thread), revisits, revisits - start);
                     self.share(start);
                 }
                 Next::End(_) => unreachable!("such a thread has no next event"),
@@ -214,12 +232,13 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
     }
 
-    /// Remembers alternatives, to be taken in their order.
-    fn point(&mut self, open: Open, start: usize) {
-        let Level { graph, model, points, alternatives, .. } = self.top();
+    /// Remembers alternatives, to be taken in their order; so many have a number already.
+    fn point(&mut self, open: Open, start: usize, numbered: usize) {
+        let Level { graph, model, points, alternatives, path, .. } = self.top();
         if alternatives.len() > start {
             alternatives[start..].reverse();
-            points.push(Point { open, len: graph.order.len(), mark: model.mark(), alternatives: start, weight: 0.0 });
+            let (len, mark, path, first) = (graph.order.len(), model.mark(), path.len(), numbered as Turn);
+            points.push(Point { open, len, mark, alternatives: start, path, first, weight: 0.0 });
         }
     }
 
@@ -238,7 +257,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
     }
 
     /// Goes back to the last point at which something is left to do, and does it; not if there is none.
-    fn take(&mut self) -> Result<bool, Halt> {
+    pub(crate) fn take(&mut self) -> Result<bool, Halt> {
         loop {
             if self.shared.pool.as_ref().is_some_and(Pool::is_hungry) {
                 self.give();
@@ -248,6 +267,10 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                     return Ok(false);
                 }
                 self.spare.extend(self.levels.pop());
+                // A part of a search that was interrupted goes on before anything is taken back.
+                if !self.top().ended {
+                    return Ok(true);
+                }
                 continue;
             };
             let level = self.top();
@@ -256,6 +279,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                 level.points.pop();
             }
             level.back_to(&point);
+            level.path.push(point.first + (level.alternatives.len() - point.alternatives) as Turn);
             if let Open::Revisit(thread) = point.open {
                 self.revisit(thread, alternative, point.weight);
                 continue;
@@ -291,8 +315,17 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
     }
 
-    /// Counts an event.
+    /// Counts an event, and looks at the limits now and then.
     fn added(&mut self) -> Result<(), Halt> {
+        self.counted()?;
+        if self.since < self.shared.pace {
+            return Ok(());
+        }
+        self.since = 0;
+        self.look()
+    }
+
+    fn counted(&mut self) -> Result<(), Halt> {
         self.counts.events += 1;
         let graph = self.graph();
         let (full, len) = (graph.full, graph.order.len() as u64);
@@ -301,18 +334,14 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             return Err(Halt::TooLarge);
         }
         self.since += 1;
-        if self.since < INTERVAL {
-            return Ok(());
-        }
-        self.since = 0;
-        self.look()
+        Ok(())
     }
 
     /// Lets a read that is there see the next write of a thread.
-    fn revisit(&mut self, thread: usize, read: EventId, weight: f64) {
+    pub(crate) fn revisit(&mut self, thread: usize, read: EventId, weight: f64) {
         let mut spare = self.spare.pop();
         let fault = self.shared.fault;
-        let Level { graph, model, .. } = self.top();
+        let Level { graph, model, path, .. } = self.top();
         let mut kept = graph.causes(thread);
         if fault == Some(Fault::LoseCauses) {
             kept = graph.runners[thread].events.iter().fold(Row::EMPTY, |row, id| row | Row::one(*id));
@@ -323,6 +352,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         level.graph.copy_part(graph, kept);
         level.graph.unread(read);
         level.model.copy_part(model, &level.graph);
+        level.path.clone_from(path);
         level.points.clear();
         level.alternatives.clear();
         (level.read_again, level.weight, level.ended) = (None, weight, true);
@@ -332,12 +362,20 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         level.places_for(read, thread, &writing);
         self.levels.extend(spare);
         self.counts.levels = self.counts.levels.max(self.levels.len() as u64);
-        self.point(Open::PlaceFor(thread, read), 0);
+        self.point(Open::PlaceFor(thread, read), 0, 0);
         self.share(0);
     }
 
     /// No thread goes on.
     fn ended(&mut self) -> Result<(), Halt> {
+        let torn = self.shared.fault == Some(Fault::Torn);
+        let Level { graph, model, ended, weight, .. } = self.top();
+        if !torn && !model.is_whole(graph) {
+            *ended = true;
+            let weight = *weight;
+            self.done += weight;
+            return Ok(());
+        }
         let done = self.graph().runners.iter().all(|runner| runner.status() == Some(Status::Done));
         *(if done { &mut self.counts.executions } else { &mut self.counts.blocked }) += 1;
         let level = self.top();

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use cyrano_engine::Access;
-use cyrano_ir::{Instr, Op, Program, ThreadId};
+use cyrano_ir::guards::ALIVE;
+use cyrano_ir::{Instr, LocId, Op, Program, ThreadId};
 
-use crate::code::Code;
+use crate::code::{Code, Rules};
 use crate::names::Names;
 use crate::thread::{Next, Runner, Status};
 
@@ -29,23 +30,32 @@ pub(crate) enum Unstarted {
     Sees(i128),
 }
 
-/// The ways in which a program may start; none if the setup thread does not always come to its end, or fails on the way.
+/// The ways in which a program may start, at least one; none if the setup thread does not always come to its end, or goes wrong on the way.
 pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names) -> Result<Vec<Start<'p>>, Unstarted> {
     let Some(setup) = program.setup else {
         let program = Cow::Borrowed(program);
         return Ok(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
     };
-    let code = Code::new(program, setup, iterations.max(LOOPS), None, names);
-    let alone =
-        Alone { runner: Runner::new(&code), memory: program.initial_memory(), accesses: vec![], choices: vec![] };
+    let iterations = iterations.max(LOOPS);
+    let code = Code::new(program, setup, Rules { iterations, idle: None, ordered: false, sorted: false, names });
+    let alone = Alone {
+        runner: Runner::new(&code),
+        memory: program.initial_memory(),
+        accesses: vec![],
+        choices: vec![],
+        freed: false,
+    };
     let mut todo = vec![alone];
     let mut found = Vec::new();
     while let Some(mut alone) = todo.pop() {
         match alone.run(&code) {
+            _ if alone.freed => return Err(Unstarted::NoEnd),
             Some(from) => todo.extend(from.iter().rev().map(|value| alone.chosen(&code, *value))),
             None if alone.runner.status() == Some(Status::Done) && alone.runner.frame().failed.is_none() => {
                 found.push(alone.start(program, &code));
             }
+            // What an `assume` does not let go on is no execution; a section that waits does so for ever.
+            None if alone.runner.is_dropped() => {}
             None => {
                 return Err(match alone.runner.status() {
                     Some(Status::Sees(name)) => Unstarted::Sees(name),
@@ -57,7 +67,7 @@ pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names)
             return Err(Unstarted::NoEnd);
         }
     }
-    Ok(found)
+    if found.is_empty() { Err(Unstarted::NoEnd) } else { Ok(found) }
 }
 
 /// How often a setup thread may go around a loop at least, and how many ways to start there may be.
@@ -71,6 +81,8 @@ struct Alone {
     memory: Vec<i128>,
     accesses: Vec<Access>,
     choices: Vec<i128>,
+    /// Whether it has accessed what is freed.
+    freed: bool,
 }
 
 impl Alone {
@@ -82,11 +94,15 @@ impl Alone {
                 Next::Choice => return Some(self.runner.values(code)),
                 Next::Fence(_) => self.runner.fenced(code, 0),
                 Next::Read(loc) => {
+                    self.look(code, loc);
                     let value = self.memory[loc.index()];
                     self.access(code, Some(value), None);
                     self.runner.read(code, 0, loc, value);
                 }
                 Next::Write(writing) => {
+                    if writing.own {
+                        self.look(code, writing.loc);
+                    }
                     self.memory[writing.loc.index()] = writing.value;
                     match self.accesses.last_mut().filter(|_| !writing.own) {
                         Some(access) => access.written = Some(writing.value),
@@ -95,6 +111,14 @@ impl Alone {
                     self.runner.wrote(code, 0);
                 }
             }
+        }
+    }
+
+    /// Looks at the header of what the access that comes next belongs to.
+    fn look(&mut self, code: &Code<'_>, loc: LocId) {
+        if code.program.has_headers() {
+            let guard = self.runner.kind(code).and_then(|kind| code.program.guard(loc, kind));
+            self.freed |= guard.is_some_and(|header| self.memory[header.index()] != ALIVE);
         }
     }
 

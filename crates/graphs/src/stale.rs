@@ -10,12 +10,35 @@
 //! What else is looked at is lost neither. An error of another thread does not depend on the last read of this one: take such reads away, and let all threads go
 //! on as far as they go, in the maximal way, taking away again what becomes old on the way. That ends, for writes are only added, and it is an execution with the
 //! same error in which nobody waits behind an old write, nor does in any graph on the way to it. Threads that deadlock or hang have all read the last writes.
-//! Two things are about executions that wait, and the reduction is off where they are asked: whether spinning threads end, as they may write what is there, and
-//! races of accesses that are not atomic.
+//!
+//! **Where it is off** ([`is_about_waits`], and where threads are sorted).
+//! - Whether spinning threads end: they may write what is there. Races of accesses that are not atomic: they are looked at in executions that wait.
+//! - Freed memory: the read of a waiting thread may itself find its object freed, and does not where it reads what is newer.
+//! - Sections that are held together ([`crate::units`]): an assertion that failed does not end the search there, and may be about the read that a thread waits behind.
+//! - Sorted threads ([`crate::symmetry`]): the argument takes reads away and adds them again in the maximal way, which has not been argued for graphs that must be
+//!   sorted. Sorting saves a factor of all exchanges and is kept.
 
+use cyrano_engine::Query;
+use cyrano_ir::{Program, Property, Tags};
+use cyrano_memory::Model;
+
+use crate::fits::has_units;
 use crate::graph::{Graph, Kind};
 use crate::revisit::is_maximal;
 use crate::thread::Status;
+
+/// Whether a question may be about what waiting threads read, under a model with one order of all accesses or under one about relations.
+pub(crate) fn is_about_waits(query: &Query<'_>, model: &Model, ordered: bool) -> bool {
+    let program = query.program();
+    let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
+    let ends = matches!(query.property(), Some(Property::Live(_)));
+    ends || has_flags && has_plain(program) || program.has_headers() || ordered && has_units(program)
+}
+
+/// Whether a program has accesses that are not atomic.
+fn has_plain(program: &Program) -> bool {
+    program.accesses().any(|access| !access.tags.spoken().contains(Tags::ATOMIC))
+}
 
 /// Whether a thread waits behind something old.
 pub(crate) fn waits_in_vain<const W: usize>(graph: &Graph<'_, W>, thread: usize) -> bool {

@@ -74,9 +74,10 @@ struct Section {
     begin: InstrId,
     /// How many events there were before it.
     events: u32,
-    /// Whether it may write as well as read.
+    /// Whether it is a read-modify-write.
     updates: bool,
-    read: Option<u32>,
+    /// Its last read.
+    read: Option<(u32, LocId)>,
 }
 
 /// No thread runs longer.
@@ -208,6 +209,27 @@ impl Runner {
     pub(crate) fn waits_at(&self) -> Option<InstrId> {
         let waits = self.status() == Some(Status::Blocked);
         self.frame().section.filter(|_| waits).map(|section| section.begin)
+    }
+
+    /// Where the section began, by the number of events before it, that an event belongs to.
+    pub(crate) fn section_at(&self, event: usize) -> Option<u32> {
+        self.frames[event].section.map(|section| section.events)
+    }
+
+    /// The instruction of an event.
+    pub(crate) fn instr_at(&self, event: usize) -> InstrId {
+        self.frames[event].pc
+    }
+
+    /// The kind of the access that it stands at.
+    pub(crate) fn kind(&self, code: &Code<'_>) -> Option<AccessKind> {
+        code.op(self.frame().pc).access_kind()
+    }
+
+    /// Whether it is in an execution that is none, as an `assume` outside of sections does not hold.
+    pub(crate) fn is_dropped(&self) -> bool {
+        let frame = self.frame();
+        self.status() == Some(Status::Blocked) && frame.section.is_none() && frame.failed.is_none()
     }
 
     /// How many of its events count: a section that waits has done nothing.
@@ -387,7 +409,12 @@ impl Runner {
         }
         let loc = access.addr.location(code.program, self.registers(code))?;
         let Some(set) = access.stored() else { return Ok(Next::Read(loc)) };
-        let half = self.frame().section.and_then(|section| section.read);
+        // Of a section that need not write, what stands right before is the other half.
+        let last = self.events.len() as u32;
+        let is_half = |section: &Section, (read, of)| section.updates || read + 1 == last && of == loc;
+        let section = self.frame().section.as_ref();
+        let half = section.and_then(|section| section.read.filter(|read| is_half(section, *read)));
+        let half = half.map(|(read, _)| read);
         let tags = self.said(access.tags, false);
         Ok(Next::Write(Writing { loc, value: self.value(code, set)?, tags, half, own: true, silent: false }))
     }
@@ -441,7 +468,7 @@ impl Runner {
         self.push(code, event);
         let set = access.dst.as_ref().map_or(Ok(()), |dst| self.set(code, dst, value));
         if let Some(section) = &mut self.frame_mut().section {
-            section.read = Some(read);
+            section.read = Some((read, loc));
         }
         match (written, set) {
             (Err(error), _) | (_, Err(error)) => {

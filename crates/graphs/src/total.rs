@@ -4,12 +4,13 @@
 //! it reads from, or its own place; so the graph has a cycle with it if and only if that write is before it. What then changes in the closure is what comes
 //! after that write, and is written down to be taken back. That a thread sees each location in order (`coherence`) is asked of its own accesses alone.
 
-use cyrano_ir::{FenceSet, LocId};
+use cyrano_ir::{FenceSet, LocId, Program};
 
 use crate::consistency::{Consistency, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::Writing;
+use crate::units::Order;
 
 /// Which program order is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,16 +25,19 @@ pub(crate) enum Kept {
 
 /// The closure.
 #[derive(Clone, Debug)]
-pub(crate) struct Total<const W: usize> {
+pub(crate) struct Total<'p, const W: usize> {
     kept: Kept,
+    /// The program, if accesses to an object and to its header are kept in order.
+    headers: Option<&'p Program>,
     rows: Vec<Row<W>>,
     /// Rows as they were before they changed.
     log: Vec<(EventId, Row<W>)>,
 }
 
-impl<const W: usize> Total<W> {
-    pub(crate) fn new(kept: Kept) -> Self {
-        Self { kept, rows: Vec::new(), log: Vec::new() }
+impl<'p, const W: usize> Total<'p, W> {
+    pub(crate) fn new(kept: Kept, program: &'p Program) -> Self {
+        let headers = Some(program).filter(|program| program.has_headers());
+        Self { kept, headers, rows: Vec::new(), log: Vec::new() }
     }
 
     /// The events of a thread that a next one is kept behind.
@@ -62,7 +66,7 @@ impl<const W: usize> Total<W> {
                         Kept::Tso => stores,
                         Kept::Pso => stores && (event.loc == Some(loc) || fences.meets(FenceSet::SS)),
                     };
-                    event.rmw || in_line || loads && fences.meets(FenceSet::SL)
+                    event.rmw || in_line || self.is_tied(event, loc) || loads && fences.meets(FenceSet::SL)
                 }
             };
             if is_kept {
@@ -75,8 +79,13 @@ impl<const W: usize> Total<W> {
         row
     }
 
+    /// Whether accesses are kept in order because one is to an object and the other one to its header.
+    fn is_tied(&self, event: &Event, loc: LocId) -> bool {
+        self.headers.zip(event.loc).is_some_and(|(program, other)| program.is_tied(other, loc))
+    }
+
     /// What is directly before an event.
-    fn direct(&self, graph: &Graph<'_, W>, id: EventId) -> Row<W> {
+    pub(crate) fn direct(&self, graph: &Graph<'_, W>, id: EventId) -> Row<W> {
         let event = graph.event(id);
         let Some(loc) = event.loc.filter(|_| event.is_access()) else { return Row::EMPTY };
         let own = &graph.runners[usize::from(event.thread)].events;
@@ -110,13 +119,8 @@ impl<const W: usize> Total<W> {
         direct.iter().fold(direct, |row, id| row | self.rows[usize::from(id)])
     }
 
-    /// What is before an event.
-    pub(crate) fn before(&self, id: EventId) -> Row<W> {
-        self.rows[usize::from(id)]
-    }
-
     /// Computes the closure for a graph.
-    pub(crate) fn compute(&mut self, graph: &Graph<'_, W>) {
+    fn compute(&mut self, graph: &Graph<'_, W>) {
         self.log.clear();
         self.rows.clear();
         self.rows.resize(graph.events.len(), Row::EMPTY);
@@ -145,7 +149,7 @@ fn own<const W: usize>(graph: &Graph<'_, W>, thread: usize) -> Row<W> {
     graph.runners[thread].events.iter().fold(Row::EMPTY, |row, id| row | Row::one(*id))
 }
 
-impl<const W: usize> Consistency<W> for Total<W> {
+impl<const W: usize> Consistency<W> for Total<'_, W> {
     fn sources(&mut self, graph: &Graph<'_, W>, thread: usize, loc: LocId, found: &mut Vec<EventId>) {
         let updates = graph.runners[thread].may_update(&graph.code[thread]);
         let known = self.known(graph, thread, (true, updates), loc);
@@ -188,6 +192,10 @@ impl<const W: usize> Consistency<W> for Total<W> {
 
     fn allows(&mut self, _: &Graph<'_, W>, _: EventId) -> bool {
         true
+    }
+
+    fn is_whole(&self, graph: &Graph<'_, W>) -> bool {
+        !graph.has_units() || Order::new(graph, self.kept).is_some()
     }
 
     fn mark(&self) -> usize {

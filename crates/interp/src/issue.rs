@@ -99,6 +99,7 @@ fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
         return true;
     }
     match machine.code.op(second.instr) {
+        Op::Transaction(_) if machine.code.own_order.is_some() => true,
         Op::Transaction(event) => {
             let data = machine.code.program.transactional.contains(&first.loc);
             event.follows(first.kind, data)

@@ -6,6 +6,7 @@
 //! Replaying has shown before that all steps are allowed. A state with the same future can go on in the same way, so the round can be repeated for ever. What a
 //! round has to show is the business of [`mod@progress`] and of [`mod@termination`].
 
+mod ahead;
 mod alike;
 mod names;
 mod operations;
@@ -77,6 +78,11 @@ impl<'a> Claim<'a> {
         let Lasso { thread, stem, round, rounds, .. } = self.lasso;
         let threads = self.program.threads.len();
         let total = |stem: usize, round: usize| round.checked_mul(*rounds).and_then(|all| all.checked_add(stem));
+        // Out of order more steps show that what was performed ahead of the text is executed.
+        let fills = |part: Option<usize>, all: usize| match part {
+            Some(part) if self.is_out_of_order() => part <= all,
+            part => part == Some(all),
+        };
         let fits = |extent: &Extent| extent.choices.len() == threads && extent.issued.len() == stem.issued.len();
         // Where nothing is deferred, it need not be said what is issued.
         let issued_fits = stem.issued.is_empty() || stem.issued.len() == threads;
@@ -84,13 +90,13 @@ impl<'a> Claim<'a> {
             return no_lasso("its rounds are not described completely");
         }
         let choices = stem.choices.iter().zip(&round.choices).zip(&self.execution.choices);
-        let same = choices.into_iter().all(|((stem, round), all)| total(*stem, *round) == Some(all.len()));
-        if !same || total(stem.steps, round.steps) != Some(self.steps.len()) {
+        let same = choices.into_iter().all(|((stem, round), all)| fills(total(*stem, *round), all.len()));
+        if !same || !fills(total(stem.steps, round.steps), self.steps.len()) {
             return no_lasso("it is not as long as its stem and its rounds");
         }
         let names = self.names()?;
         let start = stem.steps;
-        let alike = (start + round.steps..self.steps.len()).all(|at| {
+        let alike = (start + round.steps..start + rounds * round.steps).all(|at| {
             let (this, that) = (&self.steps[at], &self.steps[at - round.steps]);
             let place = |step: &StepFacts| names.without_name(step.loc);
             // Not by its instruction: what is deferred when a round begins may come from before the loop.
@@ -119,6 +125,12 @@ impl<'a> Claim<'a> {
             let more = round[t.index()].saturating_mul(rounds);
             stem[t.index()].saturating_add(more)
         };
+        if self.is_out_of_order() {
+            let threads = self.rests_out_of_order(steps.len())?;
+            let mut snapshot = Snapshot { threads, memory: self.memory(steps) };
+            self.rename(&mut snapshot)?;
+            return Ok(snapshot);
+        }
         let until = |t| Until {
             issued: if stem.issued.is_empty() { self.made(t, steps) } else { part(&stem.issued, &round.issued, t) },
             choices: part(&stem.choices, &round.choices, t),

@@ -236,6 +236,10 @@ impl<'p> Machine<'p> {
     /// Goes to another instruction.
     pub(crate) fn go(&mut self, target: InstrId) -> Step<'p> {
         let from = std::mem::replace(&mut self.pc, target);
+        if target <= from {
+            // A thread that goes on for ever: what its calls follow stands in the same call.
+            self.handed.clear();
+        }
         if target <= from { Step::Back(from) } else { Step::Local }
     }
 

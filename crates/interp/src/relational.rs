@@ -6,7 +6,7 @@
 //! same way (`confirm`).
 //!
 //! **Invariant:** nothing is approximated quietly: a loop that is cut off makes the verdict `bounded`, too many events make it `unknown`, and what is about one
-//! order of all accesses is refused (`supports`). Deadlocks are not looked for, so that a program that may wait is `bounded` at best.
+//! order of all accesses is refused (`supports`). Deadlocks are those of sections that wait (`waits`).
 //!
 //! An execution in which a thread stops at an `assume` that does not hold, or goes wrong, is a beginning of others; what is claimed of all executions is claimed
 //! of these, too, for assertions. This is right where a model allows every beginning of what it allows, as all the built-in ones do.
@@ -27,6 +27,7 @@ mod tests;
 mod thread;
 mod traces;
 mod values;
+mod waits;
 
 use std::collections::BTreeSet;
 
@@ -50,7 +51,9 @@ pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
 
 /// Answers a question about a program under a model about relations.
 pub(crate) fn ask<'p>(query: &Query<'p>, cat: &'p Cat, meter: &mut Meter<'p>) -> Answer {
-    let asked = Asked { program: query.program(), model: &query.model().name, cat };
+    let name = &query.model().name;
+    let is_built_in = cyrano_memory::named(name).as_ref() == Some(query.model());
+    let asked = Asked { program: query.program(), model: name, is_built_in, cat };
     match query.question() {
         Question::Outcomes => asked.outcomes(meter),
         Question::Holds(Property::Final { quantifier, cond, .. }) => asked.condition(*quantifier, cond, meter),
@@ -64,6 +67,8 @@ pub(crate) fn ask<'p>(query: &Query<'p>, cat: &'p Cat, meter: &mut Meter<'p>) ->
 struct Asked<'p> {
     program: &'p Program,
     model: &'p str,
+    /// Whether it is known to let a thread always read what was written last (`waits`).
+    is_built_in: bool,
     cat: &'p Cat,
 }
 
@@ -148,7 +153,8 @@ impl<'p> Asked<'p> {
         for iterations in 1..=meter.limits.iterations.max(1) {
             let limits = cyrano_engine::Limits { iterations, ..meter.limits.clone() };
             let mut part = meter.part(&limits);
-            let asked = Asked { program: self.program, model: self.model, cat: self.cat };
+            let asked =
+                Asked { program: self.program, model: self.model, is_built_in: self.is_built_in, cat: self.cat };
             let answer = asked.hangs(&mut part);
             (meter.stats, meter.bytes) = (part.stats, part.bytes);
             let looped = matches!(answer.reason, Some(Cause::Unrolled { .. }));
@@ -199,7 +205,7 @@ impl<'p> Asked<'p> {
             None if !asserted && !ended => return nothing(vacuity::NO_ASSERTION_REACHED),
             _ => {}
         }
-        if self.program.may_wait() {
+        if self.program.may_wait() && !self.is_built_in {
             return Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())));
         }
         settled

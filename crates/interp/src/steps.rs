@@ -36,15 +36,18 @@
 mod perform;
 mod run;
 mod section;
+mod units;
 mod values;
 mod watch;
 
 use std::fmt;
 
-use cyrano_engine::configuration::{Configuration, Deferred, Lane, Value};
+use cyrano_engine::configuration::{Configuration, Deferred, HandedOn, Lane, Value};
 use cyrano_engine::{Blocked, Inexact, Refusal, Violation, moments};
 use cyrano_ir::{AccessKind, EvalError, InstrId, Invariant, LocId, Op, Program, RegId, ThreadId};
 use cyrano_memory::{Dependencies, Model};
+
+pub use units::handed_on;
 
 /// A program under a model, ready to take steps.
 #[derive(Clone, Debug)]
@@ -57,6 +60,8 @@ pub struct Steps<'p> {
     in_operation: Vec<Vec<bool>>,
     /// What an invariant sees, if one is asked about.
     seen: Option<watch::Seen>,
+    /// Which instructions are in blocks and what units hand on, if commit-atomicity is asked about.
+    units: Option<units::Units>,
 }
 
 /// One step.
@@ -78,6 +83,19 @@ pub struct Step {
     pub failed: Option<(ThreadId, InstrId)>,
     /// Whether an assertion was evaluated in it.
     pub asserted: bool,
+    /// For commit-atomicity, what happened in it to units, in this order.
+    pub units: Vec<Happened>,
+}
+
+/// Something that happens to a unit of the thread that takes a step (`units`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Happened {
+    /// Its next unit commits.
+    Committed,
+    /// Its next unit ends, and hands this on.
+    Ended(HandedOn),
+    /// It makes this choice outside of blocks.
+    Chose(i128),
 }
 
 /// An access that was performed.
@@ -185,7 +203,7 @@ impl<'p> Steps<'p> {
             return Err(Refusal::Inexact(Inexact::Speculation { model: name() }));
         }
         let in_operation = program.threads.iter().map(run::in_operation).collect();
-        Ok(Self { program, model, defers, in_operation, seen: None })
+        Ok(Self { program, model, defers, in_operation, seen: None, units: None })
     }
 
     /// The same for an invariant: threads also rest wherever it sees them move (`watch`).
@@ -193,6 +211,11 @@ impl<'p> Steps<'p> {
         let steps = Self::new(program, model)?;
         moments::supports(program, model, invariant)?;
         Ok(Self { seen: Some(watch::seen(program, invariant)), ..steps })
+    }
+
+    /// The same for commit-atomicity: steps say what happens to blocks (`units`).
+    pub fn for_blocks(program: &'p Program, model: &'p Model) -> Result<Self, Refusal> {
+        Ok(Self { units: Some(units::Units::of(program)), ..Self::new(program, model)? })
     }
 
     /// The program.
@@ -212,6 +235,7 @@ impl<'p> Steps<'p> {
             pc: InstrId(0),
             registers: thread.registers.iter().map(|register| Value::Known(register.init)).collect(),
             queue: Vec::new(),
+            latest_done: false,
         };
         let threads = self.program.threads.iter().map(lane).collect();
         let start = Configuration { memory: self.program.initial_memory(), threads, running: None };
@@ -302,6 +326,7 @@ impl Step {
             wrong: None,
             failed: None,
             asserted: false,
+            units: Vec::new(),
         }
     }
 

@@ -43,7 +43,7 @@
 //!    assertions pass nothing on. What the beginning of an atomic section follows, or an instruction in it, the accesses of the section
 //!    that come after that follow, too. So the order depends on the path and the values of the execution, never on what could
 //!    be known about them beforehand. Axiom 1 has its say about accesses of one address, and every call of a
-//!    transactional memory and every response is ordered with every access of its thread.
+//!    transactional memory, every response, and every end of a transaction is ordered with every access of its thread.
 //!    Without an order for the model the program cannot be run under it.
 //! 10. **Freed memory.** The words behind a header, up to the next gap, are one object (`cyrano_ir::guards`). An access to the header and an access to the
 //!     object, of one thread, are in `<M` as in `po`, under every model: freeing is not overtaken by accesses to what is freed, nor do they

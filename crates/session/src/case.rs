@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use cyrano_cfront::mapping::{self, Target};
 use cyrano_engine::{Execution, Query, Question, Replayed, Verdict, Violation};
-use cyrano_ir::{InstrId, Program, Property, ThreadId};
+use cyrano_ir::{InstrId, Program, Property, Tags, ThreadId};
 use cyrano_memory::Model;
 use cyrano_report::{CheckReport, Size};
 use cyrano_rml::algorithm::{self, ClientSpace};
@@ -34,6 +35,8 @@ pub struct Case {
     pub algorithm: Option<Arc<algorithm::Test>>,
     /// The litmus test, whose condition says what outcomes mean.
     pub litmus: Option<Arc<cyrano_litmus::Test>>,
+    /// What its memory orders have been mapped to, if they have been.
+    pub mapped_to: Option<Target>,
     /// Who has read it.
     pub frontend: &'static dyn Frontend,
 }
@@ -47,7 +50,17 @@ impl Case {
         program: Program,
     ) -> Self {
         let (source, set) = (source.clone(), set.to_vec());
-        Self { source, set, test: None, program, atomic: None, algorithm: None, litmus: None, frontend }
+        Self {
+            source,
+            set,
+            test: None,
+            program,
+            atomic: None,
+            algorithm: None,
+            litmus: None,
+            mapped_to: None,
+            frontend,
+        }
     }
 
     /// The test's name.
@@ -63,6 +76,13 @@ impl Case {
     /// The program for a question: calls and responses matter to criteria for transactions only, and where pairs of accesses are reordered
     /// what a litmus test says to be in one order with everything stands between fences.
     pub fn for_question(&self, property: Option<&Property>, model: &Model) -> Cow<'_, Self> {
+        if let Some(target) = self.target(model) {
+            return Cow::Owned(Self {
+                program: mapping::compiled(&self.program, target),
+                mapped_to: Some(target),
+                ..self.clone()
+            });
+        }
         if self.litmus.is_some() && model.cat().is_none() && cyrano_litmus::needs_fences(&self.program) {
             return Cow::Owned(Self { program: cyrano_litmus::fenced(&self.program), ..self.clone() });
         }
@@ -71,6 +91,21 @@ impl Case {
             return Cow::Borrowed(self);
         }
         Cow::Owned(Self { program: self.program.without_calls(), ..self.clone() })
+    }
+
+    /// What C's memory orders are mapped to under a model that is not about a language; nothing if there are none, or if every access is in order there anyway.
+    fn target(&self, model: &Model) -> Option<Target> {
+        let is_c = self.frontend.maps_orders() && mapping::speaks_of_orders(&self.program);
+        let target = match (model.cat(), model.name.as_str()) {
+            (None, _) if model.has_own_order() => None,
+            (None, _) => Some(Target::Pairs).filter(|_| !model.known_tags().contains(Tags::SEQ_CST)),
+            (Some(_), "armv8") => Some(Target::Arm),
+            (Some(_), "power") => Some(Target::Power),
+            (Some(_), "riscv") => Some(Target::Riscv),
+            (Some(_), "cat:tso" | "cat:pso") => Some(Target::Pairs),
+            _ => None,
+        };
+        target.filter(|_| is_c)
     }
 
     /// A question about the program; one that makes no sense is bad input.
@@ -84,11 +119,30 @@ impl Case {
     }
 
     /// What a reader of a verdict must know.
-    pub fn caveats(&self, verdict: Verdict) -> Vec<String> {
+    pub fn caveats(&self, verdict: Verdict, model: &Model) -> Vec<String> {
         let claims = matches!(verdict, Verdict::Verified | Verdict::Bounded);
         let unused = claims && self.program.constants.iter().any(|constant| *constant == (REUSE.to_owned(), 0));
         let text = "freed memory is never used again here (--no-reuse), as `malloc` may";
-        unused.then(|| text.to_owned()).into_iter().collect()
+        unused.then(|| text.to_owned()).into_iter().chain(self.mapped(model)).collect()
+    }
+
+    /// What is said where C's memory orders are not the model's own.
+    fn mapped(&self, model: &Model) -> Option<String> {
+        let speaks = self.frontend.maps_orders() && mapping::speaks_of_orders(&self.program);
+        let in_order = model.cat().is_none() && model.known_tags().contains(Tags::SEQ_CST);
+        // The program may have been mapped already.
+        match (in_order, &self.mapped_to) {
+            (_, Some(Target::Pairs)) => Some(format!(
+                "memory orders are mapped to fences of {}, as a compiler might do it (docs/c.md)",
+                model.name
+            )),
+            (_, Some(_)) => Some(format!("memory orders are mapped to instructions of {} (docs/c.md)", model.name)),
+            (true, None) if speaks => Some(format!(
+                "under {} every access is sequentially consistent, whatever memory order it asks for; rc11 knows what the orders leave open, races among it",
+                model.name
+            )),
+            _ => None,
+        }
     }
 
     /// The size of the instance, for reports; a constant of the file's own takes precedence.

@@ -39,6 +39,11 @@ pub trait Frontend: Sync + Debug {
         false
     }
 
+    /// Whether memory orders are those of C, which a compiler maps to what a machine has.
+    fn maps_orders(&self) -> bool {
+        false
+    }
+
     /// How commit points are written.
     fn words(&self) -> Words {
         Words { commit: "`commit`", end: "`}`", example: "`atomic name { … commit; … }`" }

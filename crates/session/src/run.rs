@@ -33,6 +33,7 @@ use cyrano_views::{Crowd, Written};
 use crate::failure::{self, Failure};
 use crate::pool;
 use crate::proof::{self, Proof};
+use crate::shard::Shard;
 use crate::specification::Store;
 use large::Large;
 use options::{EngineName, Options};
@@ -49,6 +50,9 @@ const TURN_OF_CALLS: Duration = Duration::from_secs(10);
 
 /// Up to so many accesses, and without loops, the reference is asked first under models about relations.
 const FEW_ACCESSES: usize = 24;
+
+/// How often graphs look at their limits before they have been asked for long enough where they are not the usual engine: about 60,000 events, some 50 ms.
+const PROBE: u64 = 16;
 
 /// What all questions of one run share.
 #[derive(Clone)]
@@ -139,12 +143,21 @@ impl Runner {
         Self { engine: engine.or(self.engine), limits, workers: 1, ..self.clone() }
     }
 
-    /// The same runner for one check whose states are kept in files, if that is wanted: only the explorer does that.
+    /// The same runner for one check whose states, or what is left to do, are kept in files, if that is wanted: only the explorer and graphs do that.
     pub fn with_large(mut self, large: Option<Large>) -> Self {
-        if large.is_some() {
+        if large.is_some() && self.engine != Some(EngineName::Graphs) {
             self.engine = Some(EngineName::Explore);
         }
         self.large = large;
+        self
+    }
+
+    /// The same runner for a part of the executions of each check, if that is wanted: only graphs count executions.
+    pub fn with_part(mut self, part: Option<Shard>) -> Self {
+        if let Some(part) = part {
+            self.engine = Some(EngineName::Graphs);
+            self.graphs.share = Some(part.of_executions());
+        }
         self
     }
 
@@ -341,6 +354,10 @@ impl Runner {
             Err(cause) => return unasked(cause),
         };
         let start = Instant::now();
+        if let Some(mut answer) = self.probe(engine, &query, watch) {
+            answer.stats.seconds = start.elapsed().as_secs_f64();
+            return Answered { engine: Some(self.graphs.name().to_owned()), note: None, clauses: None, answer };
+        }
         let (mut answer, clauses) = match engine {
             EngineName::Explore => (self.search(self.engine(engine), query, watch), None),
             EngineName::Graphs if self.unrolls => {
@@ -355,6 +372,18 @@ impl Runner {
         answer.stats.seconds = start.elapsed().as_secs_f64();
         let note = note.or_else(|| endless::bounded_form(engine, &query, &answer));
         Answered { engine: Some(self.engine(engine).name().to_owned()), note, clauses, answer }
+    }
+
+    /// Asks graphs with little work whether a program with loops ends after all, where the choice is free and the model is about relations. What they say then is as
+    /// strong as what the usual engine would say, and as a rule comes sooner; if a loop is cut off, or it takes long, the usual engine is asked.
+    fn probe(&self, usual: EngineName, query: &Query<'_>, watch: &dyn Watch) -> Option<Answer> {
+        let free = self.engine.is_none() && self.cluster.is_none() && usual == EngineName::Symbolic;
+        if !free || query.model().cat().is_none() || self.graphs.supports(query).is_err() {
+            return None;
+        }
+        let limits = Limits { workers: 1, ..self.limits.clone() }.with_looks(PROBE);
+        let answer = self.graphs.ask(*query, &limits, watch);
+        matches!(answer.verdict, Verdict::Verified | Verdict::Violated).then_some(answer)
     }
 
     /// Asks the explorer. Processes that search together do so once: their memory is not the same, so they would not agree on another time.

@@ -158,7 +158,7 @@ fn default_claim(case: &Case) -> Option<ProgramClaim> {
         Some(if atomicity::commits(case) { Claim::CommitAtomicity } else { Claim::Atomicity })
     } else if atomicity::applies(case) {
         Some(Claim::Atomicity)
-    } else if case.test.is_some() {
+    } else if case.test.is_some() && !case.program.observed.is_empty() {
         Some(Claim::Observations)
     } else if !case.program.transactional.is_empty() {
         Some(Claim::Transactions(TxCriterion::Opacity))

@@ -40,6 +40,11 @@ impl Shard {
         jobs.into_iter().enumerate().filter(|(at, _)| own(at)).map(|(_, job)| job).collect()
     }
 
+    /// The same part of the executions of one check.
+    pub(crate) fn of_executions(self) -> cyrano_graphs::Share {
+        cyrano_graphs::Share { index: self.index - 1, count: self.count }
+    }
+
     /// What the report says about it: of so many checks, which depend on these inputs, of this command with these options.
     pub fn report(
         self,

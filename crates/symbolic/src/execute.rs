@@ -7,6 +7,7 @@ pub(crate) mod event;
 pub(crate) mod follow;
 pub(crate) mod freed;
 pub(crate) mod idle;
+pub(crate) mod laps;
 pub(crate) mod loops;
 pub(crate) mod perform;
 pub(crate) mod range;

@@ -6,7 +6,7 @@
 //!   shares what is computed twice), once without clauses until `range`s settle and once for real; iterations that change nothing are `idle`;
 //! - `order` (with `fence` for axiom 2) turns axioms 1, 2, 3, 5 and 6 of `cyrano_memory` into a `graph` that has to be acyclic, `values` turns axioms 4 and 7 into
 //!   clauses and edges, `encode` adds the question; `symmetry` orders threads that do the same (`swap` says which are, `rename` compares their text);
-//! - under models about relations `relational` does that instead: events, bounds and literals of a cat model's expressions, axioms;
+//! - under models about relations `relational` does that instead: events, bounds and literals of a cat model's expressions, axioms; `laps` says where threads may spin;
 //! - `solver` looks for models, with the theory `acyclic` or the clauses of `cubic`; `ask` raises the bounds of loops while some execution
 //!   exceeds them; `decode` turns a model into an execution by running the program again; `histories` judges what threads call and hear;
 //! - a `session` asks about one program with different fences, which are `optional` in its formula.
@@ -160,6 +160,9 @@ impl Engine for Symbolic {
             Some(Property::Transactions(TxCriterion::InOrder(_))) => Some(Subject::Histories),
             Some(Property::Transactions(_)) if !program.has_calls() => Some(Subject::Histories),
             Some(Property::Progress(_)) => Some(Subject::Progress),
+            Some(Property::Live(Liveness::Termination)) if model.cat().is_some() => {
+                program.threads.iter().any(execute::laps::has_marks).then_some(Subject::EndlessRuns)
+            }
             Some(Property::Live(Liveness::Termination | Liveness::Passes(_))) => {
                 let in_order = model.cat().is_none() && !model.reordering().serial && !model.reordering().own_order;
                 (!in_order || !self.idle_iterations).then_some(Subject::EndlessRuns)

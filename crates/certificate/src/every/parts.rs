@@ -80,6 +80,7 @@ pub(super) fn whole(
         pc: InstrId::new(thread.code.iter().position(|instr| matches!(instr.op, Op::Halt)).unwrap_or(0)),
         registers: vec![Value::Forgotten; thread.registers.len()],
         queue: Vec::new(),
+        latest_done: false,
     };
     let mut threads: Vec<Lane> = program.threads.iter().map(absent).collect();
     for (thread, lane) in fixed_threads(program).into_iter().zip(fixed) {
@@ -144,7 +145,10 @@ impl<'c> Parts<'c> {
     pub fn initial(&mut self, seen: &mut Seen) -> Result<(Vec<usize>, Vec<usize>), Box<Refused>> {
         let (mut globals, mut members) = (Vec::new(), Vec::new());
         for step in self.steps.initial().map_err(|why| self.beyond(None, why))? {
-            let to = self.judge.take(&[], &step, seen).map_err(|wrong| self.wrong(None, &step, &wrong))?;
+            let to = self
+                .judge
+                .take((&[], None), (&self.steps, &step), seen)
+                .map_err(|wrong| self.wrong(None, &step, &wrong))?;
             let Some(mut to) = to else { continue };
             self.certificate.forget(&mut to);
             globals.push(self.global_of(&to.at));
@@ -194,7 +198,7 @@ impl<'c> Parts<'c> {
         let mut after = Vec::new();
         for step in steps {
             self.taken += 1;
-            let to = self.judge.take(&[], &step, &mut self.seen);
+            let to = self.judge.take((&[], None), (&self.steps, &step), &mut self.seen);
             let Some(mut to) = to.map_err(|wrong| self.wrong(Some(from()), &step, &wrong))? else { continue };
             self.certificate.forget(&mut to);
             self.counters.iter().for_each(|counter| counter.clamp(&mut to.at, thread));

@@ -22,16 +22,32 @@ impl Checker<'_> {
 
 /// The value of an expression without variables; `address` gives the address of a global.
 pub(crate) fn fold(expr: &Expr, types: &Types, address: &dyn Fn(usize) -> Option<i128>) -> Option<i128> {
-    match build(expr, types, address)? {
+    fold_with(expr, types, address, &|_| None)
+}
+
+/// The same where the values of some variables are known.
+pub(crate) fn fold_with(
+    expr: &Expr,
+    types: &Types,
+    address: &dyn Fn(usize) -> Option<i128>,
+    read: &dyn Fn(&Lvalue) -> Option<i128>,
+) -> Option<i128> {
+    match build(expr, types, address, read)? {
         Ir::Const(value) => Some(value),
         _ => None,
     }
 }
 
-fn build(expr: &Expr, types: &Types, address: &dyn Fn(usize) -> Option<i128>) -> Option<LocalExpr> {
-    let sub = |expr: &Expr| build(expr, types, address);
+fn build(
+    expr: &Expr,
+    types: &Types,
+    address: &dyn Fn(usize) -> Option<i128>,
+    read: &dyn Fn(&Lvalue) -> Option<i128>,
+) -> Option<LocalExpr> {
+    let sub = |expr: &Expr| build(expr, types, address, read);
     let made = match &expr.kind {
         ExprKind::Const(value) => Ir::Const(*value),
+        ExprKind::Read(lvalue) => Ir::Const(read(lvalue)?),
         ExprKind::Convert(inner) => arith::convert(sub(inner)?, &inner.ty, &expr.ty),
         ExprKind::Unary(op, arg) => arith::negate(*op, arg.ty.promoted().unwrap_or(crate::types::SIZE), sub(arg)?),
         ExprKind::Binary(BinOp::And, a, b) => match sub(a)? {

@@ -24,10 +24,15 @@ impl Checker<'_> {
             }
             ast::ExprKind::Name(name) => match self.find(name) {
                 Some((Symbol::Constant(value, ty), _)) => Ok(Expr::new(ExprKind::Const(*value), ty.clone(), loc)),
+                Some((Symbol::Function(func), _)) => Ok(self.function_address(*func, loc)),
                 _ => self.read(expr),
             },
             ast::ExprKind::Member { .. } | ast::ExprKind::Index(..) | ast::ExprKind::Deref(_) => self.read(expr),
             ast::ExprKind::Call { callee, args } => self.call(callee, args, loc),
+            ast::ExprKind::CallPointer { callee, args } => {
+                let callee = self.expr(callee)?;
+                self.call_pointer(callee, args, loc)
+            }
             ast::ExprKind::AddrOf(inner) => self.address(inner, loc),
             ast::ExprKind::Unary(op, arg) => self.unary(*op, arg, loc),
             ast::ExprKind::Binary(op, left, right) => self.binary(*op, left, right, loc),
@@ -67,8 +72,48 @@ impl Checker<'_> {
                 let mut ty = self.resolve(ty)?;
                 self.list_value(&mut ty, items, loc)
             }
+            ast::ExprKind::Statement(list) => self.statement_value(list, loc),
+            ast::ExprKind::Generic(value, choices) => {
+                let ty = self.expr(value)?.ty;
+                let mut other = None;
+                for (wanted, value) in choices {
+                    match wanted {
+                        None => other = Some(value),
+                        Some(wanted) if self.resolve(wanted)? == ty => return self.expr(value),
+                        Some(_) => {}
+                    }
+                }
+                match other {
+                    Some(value) => self.expr(value),
+                    None => {
+                        let message = format!("no choice for `{}`", self.show(&ty));
+                        Err(self.error(loc, message, "in this selection"))
+                    }
+                }
+            }
+            ast::ExprKind::Offsetof(ty, path) => self.offset_of(ty, path, loc),
             ast::ExprKind::Error => Err(Reported),
         }
+    }
+
+    /// In bytes, as a C compiler for LP64 has it.
+    fn offset_of(&mut self, ty: &ast::TypeExpr, path: &[Name], loc: Loc) -> Fallible<Expr> {
+        let mut ty = self.resolve(ty)?;
+        self.complete(&ty, loc)?;
+        let mut bits = 0;
+        for name in path {
+            let Type::Struct(mut id) = ty else {
+                return Err(self.error(name.loc, format!("`{}` has no fields", self.show(&ty)), "not a struct"));
+            };
+            for field in self.path_of(id, name)? {
+                bits += self.out.types.offsets(id).1[field];
+                ty = self.out.types.fields(id)[field].ty.clone();
+                if let Type::Struct(inner) = ty {
+                    id = inner;
+                }
+            }
+        }
+        Ok(Expr::new(ExprKind::Const(i128::from(bits / 8)), Type::Int(SIZE), loc))
     }
 
     fn size_of(&mut self, ty: &Type, loc: Loc) -> Fallible<Expr> {
@@ -99,6 +144,8 @@ impl Checker<'_> {
                 Ok(Expr::new(ExprKind::AddrOf(first), element.pointer(), loc))
             }
             Type::Void => Err(self.error(loc, "`void` has no value", "cannot be read")),
+            Type::Function(_) => Ok(Expr::new(ExprKind::AddrOf(lvalue), ty.pointer(), loc)),
+            Type::Atomic(inner) => Ok(Expr::new(ExprKind::Read(lvalue), *inner, loc)),
             ty => {
                 let ty = self.narrow_field(&lvalue).map_or(ty, Type::Int);
                 Ok(Expr::new(ExprKind::Read(lvalue), ty, loc))
@@ -198,6 +245,10 @@ impl Checker<'_> {
         } else {
             self.lvalue(base)?
         };
+        if let Type::Atomic(_) = base.ty {
+            let problem = Problem::new(loc, "a field of an atomic object", "C11 does not define this access");
+            return Err(self.report(problem.with_help("load the whole object, or make the field atomic")));
+        }
         let Type::Struct(id) = base.ty else {
             let shown = self.show(&base.ty);
             let problem = Problem::new(base.loc, format!("`{shown}` is not a struct"), "has no fields");
@@ -229,6 +280,11 @@ impl Checker<'_> {
     }
 
     fn address(&mut self, inner: &ast::Expr, loc: Loc) -> Fallible<Expr> {
+        if let ast::ExprKind::Name(name) = &inner.kind
+            && let Some((Symbol::Function(func), _)) = self.find(name)
+        {
+            return Ok(self.function_address(*func, loc));
+        }
         let lvalue = self.lvalue(inner)?;
         match &lvalue.kind {
             LvalueKind::Value(_) => return Err(self.error(loc, "this has no address", "a value, not a place")),
@@ -269,6 +325,10 @@ impl Checker<'_> {
 
     /// A condition: any integer or pointer.
     pub(super) fn condition(&mut self, expr: &ast::Expr) -> Fallible<Expr> {
+        if matches!(expr.kind, ast::ExprKind::Str(_)) {
+            // `assert(holds && "why")`: a string has an address.
+            return Ok(Expr::new(ExprKind::Const(1), Type::Int(INT), expr.loc));
+        }
         let checked = self.expr(expr)?;
         match checked.ty.is_castable() {
             true => Ok(checked),
@@ -284,7 +344,10 @@ impl Checker<'_> {
         let fits = match (&value.ty, to) {
             (from, to) if from == to => return Ok(value),
             (Type::Bool | Type::Int(_), Type::Bool | Type::Int(_)) | (Type::Pointer(_), Type::Bool) => true,
-            (Type::Pointer(from), Type::Pointer(to)) => **from == Type::Void || **to == Type::Void,
+            (Type::Pointer(from), Type::Pointer(to)) => match (&**from, &**to) {
+                (Type::Function(from), Type::Function(to)) => from.fits(to),
+                (from, to) => *from == Type::Void || *to == Type::Void,
+            },
             (Type::Int(_) | Type::Bool, Type::Pointer(_)) => matches!(value.kind, ExprKind::Const(0)),
             _ => false,
         };
@@ -302,7 +365,7 @@ impl Checker<'_> {
     }
 
     fn cast(&mut self, ty: &ast::TypeExpr, value: &ast::Expr, loc: Loc) -> Fallible<Expr> {
-        let to = self.resolve(ty)?;
+        let to = self.resolve(ty)?.plain().clone();
         let value = self.expr(value)?;
         if to == Type::Void || (value.ty.is_castable() && to.is_castable()) {
             return Ok(Expr::new(ExprKind::Convert(Box::new(value)), to, loc));

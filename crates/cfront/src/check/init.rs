@@ -53,6 +53,9 @@ impl Checker<'_> {
 
     /// The value of an initialiser as one of the type.
     pub(super) fn init_value(&mut self, ty: &mut Type, init: &Init) -> Fallible<Expr> {
+        if let Type::Atomic(inner) = ty {
+            return self.init_value(&mut inner.clone(), init);
+        }
         match init {
             Init::Expr(expr) => {
                 let value = self.expr(expr)?;

@@ -7,6 +7,7 @@ use cyrano_ir::{BinOp, Fence, FenceSet};
 
 use super::{Checker, Fallible};
 use crate::ast::{self, Name};
+use crate::atomics;
 use crate::integers::INT;
 use crate::source::{Loc, Problem};
 use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
@@ -37,7 +38,7 @@ const MAX_CHOICES: i128 = 1024;
 
 /// Whether a function is known to the checker.
 pub(super) fn is_intrinsic(name: &str) -> bool {
-    INTRINSICS.iter().any(|(known, _)| *known == name)
+    INTRINSICS.iter().any(|(known, _)| *known == name) || atomics::knows(name)
 }
 
 impl Checker<'_> {
@@ -158,7 +159,7 @@ impl Checker<'_> {
         }
     }
 
-    fn word_pointee(&mut self, pointer: &Expr) -> Fallible<Type> {
+    pub(super) fn word_pointee(&mut self, pointer: &Expr) -> Fallible<Type> {
         let ty = self.pointee(pointer)?;
         if self.out.types.is_scalar(&ty) {
             return Ok(ty);
@@ -172,7 +173,7 @@ impl Checker<'_> {
     }
 
     /// Like a conversion without a cast, but pointers and integers mix, as published code has it.
-    fn coerce_word(&mut self, value: Expr, to: &Type) -> Fallible<Expr> {
+    pub(super) fn coerce_word(&mut self, value: Expr, to: &Type) -> Fallible<Expr> {
         if value.ty.is_castable() && to.is_castable() && (value.ty.is_pointer() != to.is_pointer()) {
             let loc = value.loc;
             return Ok(Expr::new(ExprKind::Convert(Box::new(value)), to.clone(), loc));

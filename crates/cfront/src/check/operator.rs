@@ -135,8 +135,8 @@ impl Checker<'_> {
         let target = self.target(target);
         let value = self.expr(value);
         let (target, value) = (target?, value?);
-        let value = self.coerce(value, &target.ty)?;
-        let ty = target.ty.clone();
+        let ty = target.ty.plain().clone();
+        let value = self.coerce(value, &ty)?;
         Ok(Expr::new(ExprKind::Assign(target, Box::new(value)), ty, loc))
     }
 
@@ -149,7 +149,7 @@ impl Checker<'_> {
         loc: Loc,
     ) -> Fallible<Expr> {
         let target = self.target(target)?;
-        let ty = target.ty.clone();
+        let ty = target.ty.plain().clone();
         let promoted = self.narrow_field(&target).or(ty.promoted());
         let calc = match (promoted, value.ty.promoted()) {
             (Some(a), Some(b)) if matches!(op, BinOp::Shl | BinOp::Shr) => {

@@ -60,6 +60,10 @@ impl Checker<'_> {
             ast::StmtKind::Continue if self.current().loops > 0 => Ok(StmtKind::Continue),
             ast::StmtKind::Continue => Err(self.error(loc, "`continue` outside of loops", "here")),
             ast::StmtKind::Return(value) => self.give_back(value.as_ref(), loc),
+            ast::StmtKind::StaticAssert(cond, text) => {
+                self.static_assert(cond, text)?;
+                Ok(StmtKind::Empty)
+            }
             ast::StmtKind::Atomic(body) => {
                 let current = self.current();
                 current.atomics += 1;
@@ -71,6 +75,28 @@ impl Checker<'_> {
         }
     }
 
+    pub(super) fn static_assert(&mut self, cond: &ast::Expr, text: &str) -> Fallible<()> {
+        match self.constant(cond)? {
+            0 => Err(self.error(cond.loc, format!("a static assertion fails: {text}"), "this does not hold")),
+            _ => Ok(()),
+        }
+    }
+
+    /// `({ … })`: the value is that of the last statement, if it is an expression.
+    pub(super) fn statement_value(&mut self, list: &[ast::Stmt], loc: Loc) -> Fallible<Expr> {
+        self.scopes.push(Scope::default());
+        let (last, before) = match list.split_last() {
+            Some((ast::Stmt { kind: ast::StmtKind::Expr(value), .. }, before)) => (Some(value), before),
+            _ => (None, list),
+        };
+        let before: Vec<_> = before.iter().map(|stmt| self.stmt(stmt)).collect();
+        let value = last.map(|value| self.expr(value)).transpose();
+        self.scopes.pop();
+        let value = value?;
+        let ty = value.as_ref().map_or(Type::Void, |value| value.ty.clone());
+        Ok(Expr::new(crate::tree::ExprKind::Statement(before, value.map(Box::new)), ty, loc))
+    }
+
     fn local(&mut self, decl: &ast::Decl) -> Fallible<Option<Stmt>> {
         let mut ty = self.resolve_for(&decl.ty, decl.name.as_ref())?;
         let Some(name) = &decl.name else { return Ok(None) };
@@ -79,6 +105,8 @@ impl Checker<'_> {
                 self.declare(name, Symbol::Type(ty));
                 return Ok(None);
             }
+            Storage::Extern if matches!(decl.ty, TypeExpr::Function { .. }) => {}
+            Storage::Extern if self.names_global(name) => return Ok(None),
             Storage::Extern => {
                 return Err(self.error(decl.loc, "`extern` within a function", "declare it outside of functions"));
             }
@@ -99,6 +127,12 @@ impl Checker<'_> {
         self.current().locals[id.0].ty = ty.clone();
         self.complete(&ty, name.loc)?;
         Ok(Some(Stmt { kind: StmtKind::Declare(id, value?), loc: decl.loc }))
+    }
+
+    /// Whether the file has a variable of this name.
+    fn names_global(&self, name: &Name) -> bool {
+        matches!(self.scopes[0].symbols.get(&name.text), Some((Symbol::Global(_), _)))
+            && matches!(self.find(&name.text), Some((Symbol::Global(_), _)))
     }
 
     /// How a static variable is shown: by its function and name, and by a number where several scopes have one of that name.

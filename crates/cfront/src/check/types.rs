@@ -6,7 +6,7 @@ use super::{Checker, Fallible, Reported, Symbol};
 use crate::ast::{self, EnumSpec, Name, StructSpec, TypeExpr};
 use crate::integers::INT;
 use crate::source::Loc;
-use crate::types::{Bits, FieldDef, MAX_WORDS, POINTER_BITS, Store, StructDef, StructId, Type, WORD_BITS};
+use crate::types::{Bits, FieldDef, MAX_WORDS, POINTER_BITS, Signature, Store, StructDef, StructId, Type, WORD_BITS};
 
 impl Checker<'_> {
     /// The type; structs and enums that it defines are declared.
@@ -21,23 +21,43 @@ impl Checker<'_> {
             TypeExpr::Bool => Ok(Type::Bool),
             TypeExpr::Int(ty) => Ok(Type::Int(*ty)),
             TypeExpr::Named(name) => self.named(name),
+            TypeExpr::TypeOf(value) => self.type_of(value),
             TypeExpr::Struct(spec) => self.struct_spec(spec, name),
             TypeExpr::Enum(spec) => self.enum_spec(spec),
-            TypeExpr::Pointer(to) => Ok(self.resolve_for(to, name)?.pointer()),
+            TypeExpr::Pointer(to) => match &**to {
+                TypeExpr::Function { returns, params } => Ok(self.signature(returns, params)?.pointer()),
+                to => Ok(self.resolve_for(to, name)?.pointer()),
+            },
             TypeExpr::Array(element, Some(size)) => self.array(element, size),
             TypeExpr::Array(element, None) => {
                 let element = self.resolve(element)?;
                 Ok(Type::Array(Box::new(element), 0))
             }
             TypeExpr::Function { returns, .. } => self.resolve(returns),
-            // `convert` has reported both.
-            TypeExpr::Atomic(_) | TypeExpr::Error => Err(Reported),
+            TypeExpr::Atomic(inner) => {
+                let inner = self.resolve_for(inner, name)?;
+                Ok(if inner.is_atomic() { inner } else { Type::Atomic(Box::new(inner)) })
+            }
+            // `convert` has reported it.
+            TypeExpr::Error => Err(Reported),
         }
     }
 
-    /// The type of a parameter: arrays are pointers.
+    /// The type of a function.
+    fn signature(&mut self, returns: &TypeExpr, params: &[ast::Param]) -> Fallible<Type> {
+        let returns = self.resolve(returns)?;
+        let params: Vec<_> = params.iter().map(|param| self.resolve_param(&param.ty)).collect();
+        let params = params.into_iter().collect::<Fallible<Vec<_>>>()?;
+        Ok(Type::Function(Box::new(Signature { returns, params })))
+    }
+
+    /// The type of a parameter: arrays and functions are pointers.
     pub(super) fn resolve_param(&mut self, ty: &TypeExpr) -> Fallible<Type> {
+        if let TypeExpr::Function { returns, params } = ty {
+            return Ok(self.signature(returns, params)?.pointer());
+        }
         match self.resolve(ty)? {
+            function @ Type::Function(_) => Ok(function.pointer()),
             Type::Array(element, _) => Ok(element.pointer()),
             other => Ok(other),
         }
@@ -50,6 +70,7 @@ impl Checker<'_> {
         if !self.out.types.is_complete(ty) {
             return Err(self.error(loc, format!("`{shown}` is an incomplete type"), "its size is not known"));
         }
+        self.atomic_scalars(ty, loc)?;
         if words == 0 {
             return Err(self.error(loc, format!("`{shown}` has no size"), "nothing to store"));
         }
@@ -58,6 +79,21 @@ impl Checker<'_> {
             return Err(self.error(loc, message, "here"));
         }
         Ok(())
+    }
+
+    /// An object that is atomic as a whole is one word.
+    fn atomic_scalars(&mut self, ty: &Type, loc: Loc) -> Fallible<()> {
+        match ty {
+            Type::Array(element, _) => self.atomic_scalars(element, loc),
+            Type::Atomic(inner) if !self.out.types.is_scalar(inner) => {
+                if let Some(again) = self.as_word(inner, false) {
+                    return Err(again);
+                }
+                let message = format!("`{}` is not one word", self.show(inner));
+                Err(self.error(loc, message, "cannot be read and written at once"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn named(&mut self, name: &Name) -> Fallible<Type> {

@@ -4,7 +4,7 @@ use cyrano_ir::IntType;
 use lang_c::ast as c;
 use lang_c::span::Node;
 
-use super::{Converter, Dialect};
+use super::Converter;
 use crate::ast::{Decl, Designator, EnumSpec, Field, Init, InitItem, Name, Param, Storage, StructSpec, TypeExpr};
 use crate::source::Loc;
 
@@ -78,14 +78,7 @@ impl Converter<'_> {
     /// Every access of the source is an access of the program, so that `volatile` and `const` change nothing.
     fn qualifier(&mut self, node: &Node<c::TypeQualifier>, words: &mut Words) {
         if node.node == c::TypeQualifier::Atomic {
-            self.atomic(self.loc(node), words);
-        }
-    }
-
-    fn atomic(&mut self, loc: Loc, words: &mut Words) {
-        words.atomic = true;
-        if self.dialect == Dialect::File {
-            self.refuse(loc, "`_Atomic`: accesses are plain, use fences and the intrinsics of cyrano.h");
+            words.atomic = true;
         }
     }
 
@@ -93,6 +86,7 @@ impl Converter<'_> {
         for node in list {
             match &node.node {
                 c::Extension::Attribute(attribute) if attribute.name.node == WORD_ATTRIBUTE => words.word = true,
+                c::Extension::Attribute(attribute) if is_harmless(&attribute.name.node) => {}
                 c::Extension::Attribute(attribute) => {
                     self.refuse(self.loc(node), format!("the attribute `{}`", attribute.name.node));
                 }
@@ -120,10 +114,14 @@ impl Converter<'_> {
                 TypeExpr::Error
             }
             c::TypeSpecifier::Atomic(ty) => {
-                self.atomic(loc, words);
+                words.atomic = true;
                 self.type_name(ty)
             }
-            c::TypeSpecifier::Complex | c::TypeSpecifier::TypeOf(_) => {
+            c::TypeSpecifier::TypeOf(of) => match &of.node {
+                c::TypeOf::Expression(expr) => TypeExpr::TypeOf(Box::new(self.expr(expr))),
+                c::TypeOf::Type(ty) => self.type_name(ty),
+            },
+            c::TypeSpecifier::Complex => {
                 self.refuse(loc, "this type");
                 TypeExpr::Error
             }
@@ -212,13 +210,20 @@ impl Converter<'_> {
     /// Pointers belong to the type from left to right, arrays and functions from right to left.
     pub(super) fn declarator(&mut self, node: &Node<c::Declarator>, base: TypeExpr) -> (Option<Name>, TypeExpr) {
         let mut ty = base;
-        if let Some(extension) = node.node.extensions.first() {
+        let matters = |node: &&Node<c::Extension>| match &node.node {
+            c::Extension::Attribute(attribute) => !is_harmless(&attribute.name.node),
+            _ => true,
+        };
+        if let Some(extension) = node.node.extensions.iter().find(matters) {
             self.refuse(self.loc(extension), "an attribute in this place (`cyrano_word` stands before `struct`)");
         }
         let is_pointer =
             |derived: &&Node<c::DerivedDeclarator>| matches!(derived.node, c::DerivedDeclarator::Pointer(_));
-        for _ in node.node.derived.iter().filter(is_pointer) {
+        for derived in node.node.derived.iter().filter(is_pointer) {
             ty = TypeExpr::Pointer(Box::new(ty));
+            if is_atomic(&derived.node) {
+                ty = TypeExpr::Atomic(Box::new(ty));
+            }
         }
         for derived in node.node.derived.iter().rev().filter(|derived| !is_pointer(derived)) {
             ty = self.derived(derived, ty);
@@ -226,13 +231,7 @@ impl Converter<'_> {
         match &node.node.kind.node {
             c::DeclaratorKind::Abstract => (None, ty),
             c::DeclaratorKind::Identifier(name) => (Some(self.name(name)), ty),
-            c::DeclaratorKind::Declarator(inner) => {
-                if matches!(ty, TypeExpr::Function { .. }) && !inner.node.derived.is_empty() {
-                    self.refuse(self.loc(node), "pointers to functions");
-                    ty = TypeExpr::Error;
-                }
-                self.declarator(inner, ty)
-            }
+            c::DeclaratorKind::Declarator(inner) => self.declarator(inner, ty),
         }
     }
 
@@ -254,7 +253,8 @@ impl Converter<'_> {
             }
             c::DerivedDeclarator::Function(function) => {
                 if function.node.ellipsis == c::Ellipsis::Some {
-                    self.refuse(loc, "functions with variable arguments");
+                    // Only functions without a body have them, and those are known by their names.
+                    return TypeExpr::Function { returns: Box::new(ty), params: Vec::new() };
                 }
                 let params = function.node.parameters.iter().map(|param| self.param(param));
                 let params: Vec<_> = params.collect();
@@ -324,4 +324,44 @@ impl Converter<'_> {
         }
         found
     }
+}
+
+/// Whether an attribute changes nothing here: it is about how code is made, or about what compilers complain of.
+fn is_harmless(name: &str) -> bool {
+    let name = name.trim_start_matches("__").trim_end_matches("__");
+    matches!(
+        name,
+        "noinline"
+            | "always_inline"
+            | "unused"
+            | "used"
+            | "noreturn"
+            | "nothrow"
+            | "aligned"
+            | "const"
+            | "pure"
+            | "leaf"
+            | "noclone"
+            | "warn_unused_result"
+            | "format"
+            | "cold"
+            | "hot"
+            | "deprecated"
+            | "flatten"
+            | "optimize"
+            | "nonnull"
+            | "malloc"
+            | "returns_nonnull"
+            | "fallthrough"
+            | "artificial"
+            | "gnu_inline"
+            | "visibility"
+    )
+}
+
+/// Whether `_Atomic` stands behind the star.
+fn is_atomic(derived: &c::DerivedDeclarator) -> bool {
+    let c::DerivedDeclarator::Pointer(qualifiers) = derived else { return false };
+    let atomic = |node: &Node<c::PointerQualifier>| matches!(&node.node, c::PointerQualifier::TypeQualifier(qualifier) if qualifier.node == c::TypeQualifier::Atomic);
+    qualifiers.iter().any(atomic)
 }

@@ -41,7 +41,7 @@ impl Converter<'_> {
                 match &call.node.callee.node {
                     c::Expression::Identifier(name) if name.node.name == "asm" => self.refused(loc, "assembly"),
                     c::Expression::Identifier(name) => ExprKind::Call { callee: self.name(name), args },
-                    _ => self.refused(loc, "calls through pointers"),
+                    _ => ExprKind::CallPointer { callee: self.boxed(&call.node.callee), args },
                 }
             }
             c::Expression::CompoundLiteral(literal) => {
@@ -62,11 +62,35 @@ impl Converter<'_> {
                 self.boxed(&cond.node.else_expression),
             ),
             c::Expression::Comma(list) => ExprKind::Comma(list.iter().map(|expr| self.expr(expr)).collect()),
-            c::Expression::GenericSelection(_) => self.refused(loc, "`_Generic`"),
+            c::Expression::GenericSelection(selection) => {
+                let value = self.boxed(&selection.node.expression);
+                let choices = selection.node.associations.iter().map(|association| match &association.node {
+                    c::GenericAssociation::Type(ty) => {
+                        (Some(self.type_name(&ty.node.type_name)), self.expr(&ty.node.expression))
+                    }
+                    c::GenericAssociation::Default(value) => (None, self.expr(value)),
+                });
+                ExprKind::Generic(value, choices.collect())
+            }
             c::Expression::AlignOf(ty) => ExprKind::Alignof(self.type_name(&ty.node.0)),
-            c::Expression::OffsetOf(_) => self.refused(loc, "`offsetof`"),
+            c::Expression::OffsetOf(offset) => {
+                let ty = self.type_name(&offset.node.type_name);
+                let mut path = vec![self.name(&offset.node.designator.node.base)];
+                for member in &offset.node.designator.node.members {
+                    match &member.node {
+                        c::OffsetMember::Member(name) => path.push(self.name(name)),
+                        _ => return self.refused(loc, "`offsetof` of an element"),
+                    }
+                }
+                ExprKind::Offsetof(ty, path)
+            }
             c::Expression::VaArg(_) => self.refused(loc, "`va_arg`"),
-            c::Expression::Statement(_) => self.refused(loc, "a statement within an expression"),
+            c::Expression::Statement(stmt) => match &stmt.node {
+                c::Statement::Compound(items) => {
+                    ExprKind::Statement(items.iter().filter_map(|item| self.block_item(item)).collect())
+                }
+                _ => self.refused(loc, "this statement within an expression"),
+            },
         }
     }
 
@@ -158,7 +182,7 @@ impl Converter<'_> {
 }
 
 /// The value of a character constant, which is that of a signed `char`.
-fn character(text: &str) -> Option<i128> {
+pub(crate) fn character(text: &str) -> Option<i128> {
     let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
     let byte = match inner.strip_prefix('\\') {
         None => Some(inner).filter(|inner| inner.len() == 1)?.bytes().next()?,

@@ -50,14 +50,14 @@ impl Converter<'_> {
         Box::new(self.stmt(node))
     }
 
-    fn block_item(&mut self, node: &Node<c::BlockItem>) -> Option<Stmt> {
+    pub(super) fn block_item(&mut self, node: &Node<c::BlockItem>) -> Option<Stmt> {
         match &node.node {
             c::BlockItem::Declaration(decl) => {
                 Some(Stmt { kind: StmtKind::Decls(self.declaration(decl)), loc: self.loc(node) })
             }
-            c::BlockItem::StaticAssert(_) => {
-                self.refuse(self.loc(node), "a static assertion");
-                None
+            c::BlockItem::StaticAssert(assert) => {
+                let (cond, text) = self.static_assert(&assert.node);
+                Some(Stmt { kind: StmtKind::StaticAssert(cond, text), loc: self.loc(node) })
             }
             c::BlockItem::Statement(stmt) => Some(self.stmt(stmt)),
         }

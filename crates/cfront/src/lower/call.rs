@@ -11,6 +11,9 @@ use crate::types::Type;
 /// How deeply calls may be nested.
 const MAX_CALLS: usize = 100;
 
+/// How often a function may be called within a call of itself; what goes deeper is left out, which makes a verdict `bounded`.
+const MAX_RECURSION: usize = 6;
+
 /// An argument of a call.
 pub(crate) enum Argument {
     Words(Vec<LocalExpr>),
@@ -33,11 +36,44 @@ impl Lowerer<'_, '_> {
         result
     }
 
+    /// A call through a pointer.
+    pub(super) fn call_pointer(&mut self, callee: &Expr, args: &[Expr], position: u32) -> Vec<LocalExpr> {
+        let signature = match &callee.ty {
+            Type::Pointer(to) => match &**to {
+                Type::Function(signature) => signature,
+                _ => return Vec::new(),
+            },
+            _ => return Vec::new(),
+        };
+        let pointer = self.value(callee);
+        let pointer = self.saved(pointer);
+        if let Some(func) = self.function_at(&pointer)
+            && self.shared.checked.functions[func.0].params.len() == args.len()
+        {
+            return self.call(func, args, position);
+        }
+        let mut given = Vec::new();
+        for arg in args {
+            let words = self.values(arg);
+            given.push(words.into_iter().map(|word| self.saved(word)).collect());
+        }
+        let repeated = self.is_repeated(position);
+        self.repeats += u32::from(repeated);
+        let result = self.call_at(&pointer, signature, given);
+        self.repeats -= u32::from(repeated);
+        result
+    }
+
     fn argument(&mut self, func: FuncId, index: usize, arg: &Expr, later_effects: bool) -> Argument {
         if self.shared.escapes.is_alias(func, index)
             && let Some(spot) = self.pointed(arg)
         {
             return Argument::PointsTo(self.frozen(spot));
+        }
+        if self.shared.escapes.is_order(func, LocalId(index))
+            && let Some(value) = self.known(arg)
+        {
+            return Argument::Words(vec![Ir::Const(value)]);
         }
         let words = self.values(arg);
         Argument::Words(if later_effects { words.into_iter().map(|word| self.saved(word)).collect() } else { words })
@@ -76,6 +112,12 @@ impl Lowerer<'_, '_> {
         let checked = self.shared.checked;
         let function = &checked.functions[func.0];
         let Some(body) = &function.body else { return Vec::new() };
+        if self.frames.iter().filter(|frame| frame.func == func).count() > MAX_RECURSION {
+            let what = format!("calls of `{}` within calls of itself", function.name);
+            self.emit(Op::Limit { cond: Ir::Const(0), what });
+            let words = if function.returns == Type::Void { 0 } else { checked.types.words(&function.returns) };
+            return vec![Ir::Const(UNDEFINED); words as usize];
+        }
         let exit = self.new_label();
         let words = if function.returns == Type::Void { 0 } else { checked.types.words(&function.returns) };
         let result = self.variable_registers(&format!("{}.result", function.name), &function.returns, UNDEFINED);
@@ -112,6 +154,7 @@ impl Lowerer<'_, '_> {
                     *slot = Some(spot);
                 }
             }
+            Argument::Words(words) if self.keeps(LocalId(index), &words) => {}
             Argument::Words(words) => {
                 let spot = self.new_variable(LocalId(index));
                 for (word, value) in words.into_iter().enumerate() {
@@ -119,6 +162,26 @@ impl Lowerer<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The first value of a local.
+    pub(super) fn initial(&mut self, id: LocalId, value: &Expr) -> Vec<LocalExpr> {
+        let order = self.frames.last().is_some_and(|frame| self.shared.escapes.is_order(frame.func, id));
+        match self.known(value).filter(|_| order) {
+            Some(known) => vec![Ir::Const(known)],
+            None => self.values(value),
+        }
+    }
+
+    /// Whether a local stands for this constant from now on, because it says how accesses are ordered.
+    pub(super) fn keeps(&mut self, id: LocalId, words: &[LocalExpr]) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let constant = words.iter().all(|word| matches!(word, Ir::Const(_)));
+        let keeps = constant && self.shared.escapes.is_order(frame.func, id);
+        if keeps && let Some(slot) = self.frame().and_then(|frame| frame.locals.get_mut(id.0)) {
+            *slot = Some(Spot::Values(words.to_vec()));
+        }
+        keeps
     }
 
     /// Registers for a variable, one per word; none for nothing.

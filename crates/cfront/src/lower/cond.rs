@@ -80,7 +80,7 @@ impl Lowerer<'_, '_> {
         temps.into_iter().map(Self::var).collect()
     }
 
-    fn put(&mut self, temps: &[cyrano_ir::RegId], values: Vec<LocalExpr>) {
+    pub(super) fn put(&mut self, temps: &[cyrano_ir::RegId], values: Vec<LocalExpr>) {
         for (temp, value) in temps.iter().zip(values) {
             self.emit(Op::Assign { dst: Place::Reg(*temp), value });
         }

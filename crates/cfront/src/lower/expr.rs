@@ -2,9 +2,10 @@
 
 use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, WORD};
 
+use super::atomic::seq_cst;
 use super::{Lowerer, Spot};
 use crate::arith;
-use crate::tree::{Calc, Expr, ExprKind, Lvalue, LvalueKind, Part};
+use crate::tree::{Calc, Expr, ExprKind, Intrinsic, Lvalue, LvalueKind, Part};
 use crate::types::{SIZE, Store, Type};
 
 impl Lowerer<'_, '_> {
@@ -20,6 +21,9 @@ impl Lowerer<'_, '_> {
             ExprKind::Const(value) => vec![Ir::Const(*value)],
             ExprKind::Read(lvalue) => {
                 let spot = self.spot(lvalue);
+                if lvalue.ty.is_atomic() {
+                    return vec![self.load(&spot, 0, seq_cst())];
+                }
                 let words = self.shared.checked.types.words(&lvalue.ty);
                 self.read(&spot, words)
             }
@@ -52,7 +56,13 @@ impl Lowerer<'_, '_> {
             ExprKind::Assign(target, value) => self.assignment(target, value),
             ExprKind::Update { target, calc, gives_old } => vec![self.update(target, calc, *gives_old)],
             ExprKind::Call { func, args, position } => self.call(*func, args, *position),
+            ExprKind::CallPointer { callee, args, position } => self.call_pointer(callee, args, *position),
             ExprKind::Intrinsic { what, args, position } => self.intrinsic(what, args, *position),
+            ExprKind::Statement(list, value) => {
+                list.iter().for_each(|stmt| self.stmt(stmt));
+                let words = value.as_ref().map_or(Vec::new(), |value| self.values(value));
+                words.into_iter().map(|word| self.saved(word)).collect()
+            }
             ExprKind::Aggregate(parts) => self.aggregate(parts, &expr.ty),
             ExprKind::Word(fields) => vec![self.word(fields, &expr.ty)],
         }
@@ -102,6 +112,9 @@ impl Lowerer<'_, '_> {
         let spot = self.spot(target);
         let spot = if has_effects(value) { self.frozen(spot) } else { spot };
         let words = self.values(value);
+        if target.ty.is_atomic() {
+            return self.assign_atomic(&spot, words);
+        }
         self.assign_words(&spot, words)
     }
 
@@ -122,6 +135,9 @@ impl Lowerer<'_, '_> {
     fn update(&mut self, target: &Lvalue, calc: &Calc, gives_old: bool) -> LocalExpr {
         let spot = self.spot(target);
         let spot = self.frozen(spot);
+        if target.ty.is_atomic() {
+            return self.update_atomic(&spot, target.ty.plain(), calc, gives_old);
+        }
         // A bit-field is read and written with its neighbours: one load and one store of all of them.
         let shared = match &spot {
             Spot::Bits(word, bits) if bits.store == Store::Shared => {
@@ -136,19 +152,7 @@ impl Lowerer<'_, '_> {
         };
         let keeps = gives_old || matches!(calc, Calc::Arith(_, _, value) if has_effects(value));
         let before = if keeps { self.saved(before) } else { before };
-        let after = match calc {
-            Calc::Arith(op, ty, value) => {
-                let value = self.value(value);
-                let common = Type::Int(*ty);
-                let wide = arith::convert(before.clone(), &target.ty, &common);
-                let result = arith::integer(*op, *ty, wide, value);
-                arith::convert(result, &common, &target.ty)
-            }
-            Calc::Pointer { index, minus } => {
-                let number = self.value(index);
-                arith::move_pointer(before.clone(), number, self.pointed_words(&target.ty), *minus)
-            }
-        };
+        let after = self.calculated(&before, &target.ty, calc);
         if let Some((all, bits, word)) = shared {
             let after = self.saved(after);
             self.write_word(&word, 0, arith::insert(all, after.clone(), bits));
@@ -161,6 +165,23 @@ impl Lowerer<'_, '_> {
         let after = if matches!(spot, Spot::Regs { .. }) { after } else { self.saved(after) };
         let mut words = self.assign_words(&spot, vec![after]);
         words.swap_remove(0)
+    }
+
+    /// What an update makes of a value.
+    pub(super) fn calculated(&mut self, before: &LocalExpr, of: &Type, calc: &Calc) -> LocalExpr {
+        match calc {
+            Calc::Arith(op, ty, value) => {
+                let value = self.value(value);
+                let common = Type::Int(*ty);
+                let wide = arith::convert(before.clone(), of, &common);
+                let result = arith::integer(*op, *ty, wide, value);
+                arith::convert(result, &common, of)
+            }
+            Calc::Pointer { index, minus } => {
+                let number = self.value(index);
+                arith::move_pointer(before.clone(), number, self.pointed_words(of), *minus)
+            }
+        }
     }
 
     fn aggregate(&mut self, parts: &[(u32, Expr)], ty: &Type) -> Vec<LocalExpr> {
@@ -250,9 +271,16 @@ pub(super) fn has_effects(expr: &Expr) -> bool {
         match part {
             Part::Expr(expr) => has_effects(expr),
             Part::Place(place) => place.parts().into_iter().any(within),
-            Part::Stmt(_) => false,
+            // What is not an expression may jump.
+            Part::Stmt(_) => true,
         }
     }
-    let changes = matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Update { .. } | ExprKind::Call { .. });
+    let changes = matches!(
+        expr.kind,
+        ExprKind::Assign(..) | ExprKind::Update { .. } | ExprKind::Call { .. } | ExprKind::CallPointer { .. }
+    );
+    // A local that is atomic may be in registers, and so may what is expected.
+    let changes =
+        changes || matches!(&expr.kind, ExprKind::Intrinsic { what, .. } if matches!(**what, Intrinsic::Atomic(_)));
     changes || expr.parts().into_iter().any(within)
 }

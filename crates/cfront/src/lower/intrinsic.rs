@@ -22,6 +22,7 @@ impl Lowerer<'_, '_> {
             }
             Intrinsic::Assume => {
                 let cond = self.truth(&args[0]);
+                self.shared.waits |= self.atomic > 0;
                 self.emit(Op::Assume(cond));
                 Vec::new()
             }
@@ -54,10 +55,12 @@ impl Lowerer<'_, '_> {
                 self.progress();
                 Vec::new()
             }
+            Intrinsic::Atomic(atomic) => self.atomic_operation(atomic, args),
             Intrinsic::Mark(mark) => {
                 self.mark(*mark);
                 Vec::new()
             }
+            Intrinsic::Thread(call) => self.thread_call(call, args),
         }
     }
 
@@ -85,7 +88,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// The arguments from left to right.
-    fn operands(&mut self, args: &[Expr]) -> Vec<LocalExpr> {
+    pub(super) fn operands(&mut self, args: &[Expr]) -> Vec<LocalExpr> {
         let mut words = Vec::new();
         for (index, arg) in args.iter().enumerate() {
             let value = self.value(arg);

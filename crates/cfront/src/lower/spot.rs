@@ -1,6 +1,6 @@
 //! Places while a thread runs: registers, memory, parts of words and of values.
 
-use cyrano_ir::{AccessKind, Addr, ArrayId, BinOp, Expr as Ir, LocalExpr, Op, Place, RegId, UnOp, WORD};
+use cyrano_ir::{AccessKind, Addr, ArrayId, BinOp, Expr as Ir, LocalExpr, Op, Place, RegId, Tags, UnOp, WORD};
 
 use super::Lowerer;
 use crate::arith;
@@ -97,7 +97,7 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn deref(&mut self, pointer: &crate::tree::Expr) -> Spot {
+    pub(super) fn deref(&mut self, pointer: &crate::tree::Expr) -> Spot {
         match self.pointed(pointer) {
             Some(spot) => spot,
             None => {
@@ -181,12 +181,17 @@ impl Lowerer<'_, '_> {
         (0..words).map(|word| self.read_word(spot, word)).collect()
     }
 
-    pub(super) fn read_word(&mut self, spot: &Spot, word: u32) -> LocalExpr {
+    pub(crate) fn read_word(&mut self, spot: &Spot, word: u32) -> LocalExpr {
+        self.load(spot, word, Tags::default())
+    }
+
+    /// Reads one word; of memory with these tags.
+    pub(super) fn load(&mut self, spot: &Spot, word: u32, tags: Tags) -> LocalExpr {
         match spot {
             Spot::Memory { base, offset } => {
                 let temp = self.temp();
                 let addr = self.addr(base, offset + word);
-                self.emit(Op::load(Place::Reg(temp), addr));
+                self.emit(Op::load(Place::Reg(temp), addr).tagged(tags));
                 Self::var(temp)
             }
             Spot::Bits(inner, bits) => {
@@ -203,10 +208,15 @@ impl Lowerer<'_, '_> {
 
     /// Writes one word.
     pub(super) fn write_word(&mut self, spot: &Spot, word: u32, value: LocalExpr) {
+        self.store(spot, word, value, Tags::default());
+    }
+
+    /// Writes one word; of memory with these tags.
+    pub(super) fn store(&mut self, spot: &Spot, word: u32, value: LocalExpr, tags: Tags) {
         match spot {
             Spot::Memory { base, offset } => {
                 let addr = self.addr(base, offset + word);
-                self.emit(Op::store(addr, value));
+                self.emit(Op::store(addr, value).tagged(tags));
             }
             Spot::Bits(inner, bits) => match (bits.store, &**inner) {
                 (Store::Whole, _) => self.write_word(inner, 0, arith::place(value, *bits)),

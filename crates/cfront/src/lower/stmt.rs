@@ -16,16 +16,29 @@ impl Lowerer<'_, '_> {
         }
         match &stmt.kind {
             StmtKind::Empty => {}
-            StmtKind::Block(list) => list.iter().for_each(|stmt| self.stmt(stmt)),
+            StmtKind::Block(list) => {
+                for (at, stmt) in list.iter().enumerate() {
+                    let before = at.checked_sub(1).map(|before| &list[before]);
+                    match &stmt.kind {
+                        StmtKind::Loop(repeat) => match self.counted(before, repeat) {
+                            Some(counted) => self.rounds(&counted, repeat, stmt),
+                            None => self.stmt(stmt),
+                        },
+                        _ => self.stmt(stmt),
+                    }
+                }
+            }
             StmtKind::Declare(id, value) => {
                 self.at(stmt.loc);
                 match value {
                     Some(value) => {
-                        let words = self.values(value);
-                        let spot = self.new_or_known(*id);
-                        self.assign_words(&spot, words);
+                        let words = self.initial(*id, value);
+                        if !self.keeps(*id, &words) {
+                            let spot = self.new_or_known(*id);
+                            self.assign_words(&spot, words);
+                        }
                     }
-                    None if self.repeats > 0 => self.forget(*id),
+                    None if self.repeats > 0 || self.fresh > 0 => self.forget(*id),
                     None => {}
                 }
             }

@@ -34,11 +34,7 @@ int f(int x) {
 void g(void) { return 1; }
 int count2 = f(1);
 int f(int z) { return z; }
-//= recursion_is_refused_and_the_cycle_named
-int b(int);
-int a(int x) { return b(x); }
-int c(int x) { return a(x); }
-int b(int x) { return c(x); }
+//= functions_without_bodies_are_refused
 int d(int x) { return d(x - 1); }
 int e(void) { int missing(void); return missing(); }
 //= intrinsics_used_wrongly

@@ -42,7 +42,7 @@ int f(void) { return twice(4); }
 
 int twice(int x) { return y; }
 //= what_it_cannot_do_is_said
-#include <stdio.h>
+#include <complex.h>
 //= what_it_cannot_do_is_said_2
 #pragma omp parallel
 //= what_it_cannot_do_is_said_3
@@ -76,3 +76,28 @@ int x = 1 @ 2;
 #define GET(p) ((p)->valu)
 struct s { int value; } g;
 int f(void) { return GET(&g); }
+//= pasting_and_variable_arguments
+#define CAT(a, b) a ## b
+#define XCAT(a, b) CAT(a, b)
+#define N 4
+#define SUM(first, ...) (first + 0, ## __VA_ARGS__)
+#define OPT(x, ...) (x __VA_OPT__(+) __VA_ARGS__)
+#define t(x, y, z) x ## y ## z
+#define f2(a) a * g2
+#define g2(a) f2(a)
+int v4 = 7, vN = 8, g2_ = 3;
+int f(void) { int n = CAT(v, N), m = XCAT(v, N); return n * 1000 + m * 100 + OPT(1) * 10 + OPT(1, 2) + (SUM(5)) * 10000 + t(1, 2, ) * 100000 + t(, , 3); }
+//= lines_and_conditions
+#line 41 "other.c"
+int a = __LINE__;
+#if __has_include(<stdint.h>) && !__has_include("nothing.h") && 'a' == 97 && (1 ? 2 : 1 / 0)
+#define OK 1
+#elif 0
+#endif
+#ifdef OK
+#elifdef __linux__
+#error not here
+#endif
+#warning nobody listens
+#pragma omp parallel
+int f(void) { _Pragma("once") int b = __COUNTER__ * 10 + __COUNTER__; return a * 100 + OK * 10 + b; }

@@ -51,3 +51,18 @@ fn invariants_and_races_are_as_defined() {
     println!("{compared} comparisons");
     assert!(compared >= 5 * cases as usize, "only {compared}");
 }
+
+/// A thread that goes round without an access passes a fence more in every round; it is in no new place.
+#[test]
+fn fences_without_accesses() {
+    let source = "threads { thread v[3] { local r; loop { mfence; cs: if r == 0 { skip; } } } }
+        check invariant (count(v@cs) <= 2);";
+    let program = cyrano_rml::compile(source, "fences", &[]).expect("it compiles");
+    let (property, model) = (&program.checks[0].property, cyrano_memory::named("sc").expect("a model"));
+    let query = Query::new(&program, &model, Question::Holds(property)).expect("a question");
+    let answer = cyrano_explore::Explore::default().ask(query, &limits(20.0, 3), &());
+    assert_eq!(answer.verdict, Verdict::Violated, "all three can be there together");
+    let execution = answer.execution.expect("a violation has its execution");
+    let confirmed = cyrano_interp::confirm(&program, &model, property, answer.violation.as_ref(), &execution);
+    assert!(confirmed.is_ok(), "{}", confirmed.unwrap_err());
+}

@@ -33,6 +33,11 @@ const TESTS: &str = "threads { shared x; local r;
     thread q { operation a { x := 2 } operation b { r := x } }
     observe p.r, q.r; } check assertions;";
 
+const BLOCKS: &str = "threads { shared m, d; local r;
+    thread p[2] { loop { choose r in 0..1;
+        atomic add returns r { atomic { r := m; assume r = 0; m := 1 } commit; r := d; d := 1 - r; m := 0 } } } }
+    check commit-atomicity;";
+
 /// Certificates to tamper with.
 fn originals() -> Vec<Certificate> {
     let compile = |source: &str, set: &[(String, i128)]| cyrano_rml::compile(source, "a", set).expect("it compiles");
@@ -44,6 +49,7 @@ fn originals() -> Vec<Certificate> {
     let loads = compile(LOADS, &[]);
     let sections = compile(SECTIONS, &[]);
     let lock = compile(GLOBAL_LOCK, &[("threads".into(), 2), ("vars".into(), 1)]);
+    let blocks = compile(BLOCKS, &[]);
     let serial = model("serial");
     let tests = compile(TESTS, &[]);
     let query = Query::new(&tests, &serial, Question::Outcomes).expect("a question");
@@ -57,6 +63,8 @@ fn originals() -> Vec<Certificate> {
         of(&sections, &sections.checks[0].property, "tso"),
         of(&lock, &Property::Transactions(TxCriterion::Opacity), "sc"),
         of(&tests, &Property::Observations(allowed), "sc"),
+        of(&blocks, &Property::CommitAtomicity, "sc"),
+        of(&blocks, &Property::CommitAtomicity, "tso"),
     ]
 }
 
@@ -84,7 +92,7 @@ fn other(value: i128, luck: Luck) -> i128 {
 /// Changes something in a state; nothing if it has no such thing.
 type Change = fn(&mut Product, Luck) -> Option<()>;
 
-const CHANGES: [(&str, Change); 12] = [
+const CHANGES: [(&str, Change); 16] = [
     ("a value in memory", |state, luck| {
         let at = luck.pick(1, state.at.memory.len())?;
         state.at.memory[at] = other(state.at.memory[at], luck);
@@ -149,6 +157,43 @@ const CHANGES: [(&str, Change); 12] = [
         let Deferred::Fence(kinds) = &mut lane.queue[at] else { return None };
         let new = cyrano_ir::FenceSet::from_bits(luck.0[3] as u8);
         (new != *kinds).then(|| *kinds = new)
+    }),
+    ("memory of the serial run", |state, luck| {
+        let way = state.serial.as_mut()?.ways.first_mut()?;
+        let at = luck.pick(1, way.memory.len())?;
+        way.memory[at] = other(way.memory[at], luck);
+        Some(())
+    }),
+    ("a thread of the serial run", |state, luck| {
+        let way = state.serial.as_mut()?.ways.first_mut()?;
+        let copy = luck.pick(1, way.threads.len()).map(|at| &mut way.threads[at])?;
+        match luck.0[2] % 3 {
+            0 => copy.pc.0 = copy.pc.0.wrapping_add(1),
+            1 if copy.owed.is_empty() => copy.owed.push((copy.pc, vec![luck.number(3)])),
+            1 => _ = copy.owed.pop(),
+            _ => {
+                let Value::Known(value) = copy.registers.first_mut()? else { return None };
+                *value = other(*value, luck);
+            }
+        }
+        Some(())
+    }),
+    ("a choice of the serial run", |state, luck| {
+        let chosen = &mut state.serial.as_mut()?.chosen;
+        let at = luck.pick(1, chosen.len())?;
+        chosen[at].pop().is_none().then(|| chosen[at].push(luck.number(3)));
+        Some(())
+    }),
+    ("a mark of a unit", |state, luck| {
+        let lane = luck.pick(1, state.at.threads.len()).map(|at| &mut state.at.threads[at])?;
+        match lane.queue.iter().position(|deferred| matches!(deferred, Deferred::Mark(_))) {
+            Some(at) if luck.0[2] % 2 == 0 => _ = lane.queue.remove(at),
+            _ => {
+                state.serial.as_ref()?;
+                lane.latest_done = !lane.latest_done;
+            }
+        }
+        Some(())
     }),
     ("the monitor", |state, luck| {
         let at = luck.pick(1, state.monitor.len())?;

@@ -30,21 +30,21 @@ struct Configuration {
 
 /// One instruction, or one atomic section, and the local ones behind it.
 #[derive(Clone, Copy)]
-struct Edge {
-    from: usize,
-    to: usize,
-    thread: usize,
-    command: bool,
-    ended: Option<TxEvent>,
+pub struct Edge {
+    pub from: usize,
+    pub to: usize,
+    pub thread: usize,
+    pub command: bool,
+    pub ended: Option<TxEvent>,
 }
 
 /// All reachable states and the steps between them.
 pub struct Graph {
-    threads: usize,
+    pub threads: usize,
     /// For each state the threads that have a transaction under way, and those that stand at a closed atomic section.
-    busy: Vec<Vec<bool>>,
-    blocked: Vec<Vec<bool>>,
-    edges: Vec<Edge>,
+    pub busy: Vec<Vec<bool>>,
+    pub blocked: Vec<Vec<bool>>,
+    pub edges: Vec<Edge>,
 }
 
 impl Graph {
@@ -192,18 +192,18 @@ fn execute(program: &Program, state: &mut Configuration, thread: usize) -> bool 
     true
 }
 
-fn eval(registers: &[i128], expr: &LocalExpr) -> i128 {
+pub fn eval(registers: &[i128], expr: &LocalExpr) -> i128 {
     expr.eval(&mut |place| Ok(registers[slot(registers, place)])).expect("a value")
 }
 
-fn slot(registers: &[i128], place: &Place) -> usize {
+pub fn slot(registers: &[i128], place: &Place) -> usize {
     match place {
         Place::Reg(reg) => reg.index(),
         Place::Elem { base, index, .. } => base.index() + eval(registers, index) as usize,
     }
 }
 
-fn set(registers: &mut [i128], place: &Place, value: i128) {
+pub fn set(registers: &mut [i128], place: &Place, value: i128) {
     let slot = slot(registers, place);
     registers[slot] = value;
 }

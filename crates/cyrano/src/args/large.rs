@@ -10,7 +10,7 @@ use super::{RunArgs, seconds};
 
 /// Options of a check that outgrows memory or must outlive a crash.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Large runs (explore, one check at a time)")]
+#[command(next_help_heading = "Large runs (explore, or graphs with --checkpoint; one check at a time)")]
 pub struct LargeArgs {
     /// Keep states in this directory when --memory is used up; it holds checkpoints, too
     #[arg(long, value_name = "DIR")]
@@ -52,8 +52,13 @@ impl LargeArgs {
                  --model, --criterion and --test choose one"
             ));
         }
-        if !matches!(run.engine, None | Some(EngineName::Explore)) {
-            return refused("--disk and --checkpoint are for --engine explore");
+        if !matches!(run.engine, None | Some(EngineName::Explore | EngineName::Graphs)) {
+            return refused("--disk and --checkpoint are for --engine explore, and --checkpoint for --engine graphs");
+        }
+        if run.engine == Some(EngineName::Graphs) && self.disk.is_some() {
+            return refused(
+                "--engine graphs keeps no states, so there is nothing for --disk; --checkpoint keeps what is left",
+            );
         }
         if run.fingerprint {
             return refused("--fingerprint keeps no states, so there is nothing for --disk and --checkpoint to keep");

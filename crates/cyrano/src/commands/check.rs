@@ -5,7 +5,9 @@ use cyrano_criteria::criterion::Progress;
 use cyrano_criteria::table::Claim;
 use cyrano_explore::Explore;
 use cyrano_report::{CheckReport, Results, RunReport, checks_html};
-use cyrano_session::{Failure, Files, Inputs, Selected, Shard, Subject, VERSION, leave_out_nothing, select};
+use cyrano_session::{
+    EngineName, Failure, Files, Inputs, Selected, Shard, Subject, VERSION, leave_out_nothing, select,
+};
 use cyrano_trace::Trace;
 
 use crate::args::CheckArgs;
@@ -45,9 +47,17 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
     if let Some(shard) = args.shard {
         jobs = shard.part(jobs);
     }
+    if args.part.is_some() && args.run.engine != Some(EngineName::Graphs) {
+        return Err(Failure::input("--part is for --engine graphs: only executions are counted, not states"));
+    }
     let large = args.large.wanted(&args.run, jobs.len())?;
     let outputs = outputs(args)?;
-    let runner = args.run.runner(jobs.len())?.with_large(large).expecting(jobs.iter().flat_map(Job::progress).copied());
+    let runner = args
+        .run
+        .runner(jobs.len())?
+        .with_part(args.part)
+        .with_large(large)
+        .expecting(jobs.iter().flat_map(Job::progress).copied());
     let join = |explore: &Explore, workers: usize| {
         let inputs = || inputs(args, &subjects, &jobs);
         cluster::join(&args.cluster, &args.run, &args.output, explore, workers, inputs)

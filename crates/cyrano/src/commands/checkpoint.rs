@@ -1,6 +1,6 @@
 //! `cyrano checkpoint info`.
 
-use cyrano_disk::Info;
+use cyrano_disk::{Executions, Info};
 use indicatif::{HumanBytes, HumanCount};
 
 use super::cluster_checkpoint;
@@ -14,10 +14,12 @@ pub(super) const SHOWN: [&str; 5] = ["version", "program", "model", "check", "de
 /// Says what is in a checkpoint, of one process or of a cluster.
 pub fn info(args: &InfoArgs) -> Result<u8, Failure> {
     let parts = cyrano_cluster::info(&args.dir).map_err(Failure::input)?;
-    let told = if parts.is_empty() {
-        text(&cyrano_disk::info(&args.dir).map_err(Failure::input)?)
-    } else {
+    let told = if !parts.is_empty() {
         cluster_checkpoint::text(&parts)
+    } else if let Some(kept) = cyrano_disk::executions(&args.dir).map_err(Failure::input)? {
+        executions_text(&kept)
+    } else {
+        text(&cyrano_disk::info(&args.dir).map_err(Failure::input)?)
     };
     console::print(&told)?;
     Ok(0)
@@ -39,6 +41,25 @@ fn text(info: &Info) -> String {
     line("time", &format!("{:.1} s", info.seconds));
     line("written", &moment(info.time));
     line("size", &format!("{}, {} sorted runs", HumanBytes(info.bytes), info.more.runs));
+    out
+}
+
+/// What is left of a search on execution graphs.
+fn executions_text(kept: &Executions) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, value: &str| row(&mut out, name, value);
+    let shown = |name: &str| SHOWN.contains(&name) || name == "iterations";
+    for (name, value) in kept.about.iter().chain(kept.identity.iter().filter(|(name, _)| shown(name))) {
+        line(name, value);
+    }
+    let progress = &kept.progress;
+    line("search", if progress.parts.is_empty() { "complete" } else { "not complete" });
+    line("executions", &HumanCount(progress.counts.executions).to_string());
+    line("blocked", &HumanCount(progress.counts.blocked).to_string());
+    line("done", &format!("about {:.1} %", 100.0 * progress.share));
+    line("parts left", &HumanCount(progress.parts.len() as u64).to_string());
+    line("time", &format!("{:.1} s", kept.seconds));
+    line("written", &moment(kept.time));
     out
 }
 

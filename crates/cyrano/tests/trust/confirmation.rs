@@ -144,3 +144,23 @@ fn a_report_that_contradicts_itself_is_no_success() {
     assert_eq!(done.code, 2, "{}", done.stdout);
     assert!(done.stdout.contains("NOT CONFIRMED"), "{}", done.stdout);
 }
+
+/// The comparison of a compare-and-swap goes wrong before it is performed: the symbolic engine did not see it when it read its execution back, and gave an internal error.
+#[test]
+fn what_goes_wrong_before_an_access_is_told() {
+    let (verdicts, code) = super::verdicts_in(
+        &Folder::new(&[]),
+        "lib:datatypes/treiber_unfenced.c --model armv8 --test S0,Si3,Spc2 --criterion assertions",
+    );
+    assert_eq!((verdicts, code), (vec!["violated".to_owned(); 3], 1));
+}
+
+/// Who spins under a model about relations is found by the symbolic engine, too, and the reference confirms it by its own rules.
+#[test]
+fn threads_that_spin_under_models_about_relations() {
+    for (file, models) in [("never_released", "cat:tso,rc11,armv8,power,riscv,imm,lkmm"), ("mcs_one_fence", "armv8")] {
+        let options = format!("lib:locks/{file}.rml --criterion termination --engine symbolic --model {models}");
+        let (verdicts, code) = super::verdicts_in(&Folder::new(&[]), &options);
+        assert_eq!((verdicts, code), (vec!["violated".to_owned(); models.split(',').count()], 1), "{file}");
+    }
+}

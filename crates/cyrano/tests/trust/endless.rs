@@ -1,7 +1,7 @@
 //! Executions that never end: a lock that nobody ever got was `verified` on every model, and nothing more was said.
 
 use crate::cli::{self, Folder};
-use crate::verdicts_in;
+use crate::{verdicts, verdicts_in};
 
 /// Whoever comes first keeps the lock.
 const KEPT: &str = "threads {

@@ -137,7 +137,7 @@ impl Explore {
             Property::Progress(_) | Property::Structure(_) if !found.notes.committed => {
                 vacuous("no transaction ever commits")
             }
-            Property::CommitAtomicity if !found.notes.committed => vacuous("no atomic block ever commits"),
+            Property::CommitAtomicity if !found.notes.committed => vacuous(vacuity::NO_BLOCK_COMMITS),
             Property::Final { .. } | Property::Observations(_) if !found.judge.ended => vacuous(vacuity::NO_END),
             Property::Observations(_) if program.observed.is_empty() => vacuous(vacuity::NOTHING_OBSERVED),
             Property::Invariant(invariant) if !found.notes.stood && !invariant.points().is_empty() => {

@@ -27,6 +27,16 @@
 //! ([`Names`]), it takes the smallest, and the names in stored states are renumbered: a program does nothing with names that a
 //! renaming would change, and what belongs to names that nobody holds is never read. Symmetries are not used: a cycle of classes of
 //! states may exchange the threads. Neither are `lazy-choices` and `repeated-stores`, which are made for safety.
+//!
+//! **Out of order.** Under a program's own order ([`crate::semantics::declared`]) a thread performs the accesses of a region in any order that axiom 9 allows, a region is a call, and
+//! regions have no jumps back: so who takes steps for ever leaves one region after the other, and has performed everything in those. An infinite execution is one all of
+//! whose beginnings are beginnings of executions. A beginning is one if the regions that are under way can be completed up to a moment at which nothing is ahead of the text
+//! ([`Graph::is_possible`]); as a node from which such a node is reached makes its predecessors like that, all nodes of a component are, or none. A thread may be stopped between any two
+//! accesses: what it has performed ahead of the text stays, and the rest is never executed. A thread is *blocked* if of all that it has to execute in any case nothing can be performed but
+//! sections that are closed; what it could perform on trust only it need not.
+//! Out of order `settled-prefixes` relates states that can do the same for ever. `lazy-choices` moves a choice within a region, which changes no access. `stubborn-sets` and
+//! `in-order-first`, which are made for what happens up to an end, are not used. What was read ahead of the text is renumbered with timestamps and names, for a name
+//! that was read is held; sums are looked at wherever they are computed anew.
 
 mod names;
 mod roles;
@@ -72,7 +82,7 @@ pub(crate) fn ask(
     loop {
         let mut machine = Machine::new(program, model, config, Some(&property), limits.deferred, gap);
         machine.names = Some(&names);
-        let graph = Graph::build(&machine, &property, limits, watch);
+        let graph = Graph::build(&machine, &property, &before_cycles(limits), watch);
         if graph.notes.gap_too_small {
             gap = larger(gap);
             continue;
@@ -81,11 +91,19 @@ pub(crate) fn ask(
     }
 }
 
+/// The limits of the graph: some time is left for cycles in what there is of it.
+fn before_cycles(limits: &Limits) -> Limits {
+    let now = std::time::Instant::now();
+    let most = |deadline: std::time::Instant| now + deadline.saturating_duration_since(now).mul_f64(0.75);
+    Limits { deadline: limits.deadline.map(most), ..limits.clone() }
+}
+
 /// The names of a program whose progress can be decided under the model.
 pub(crate) fn supports(query: &Query<'_>) -> Result<Names, Refusal> {
     let (program, model) = (query.program(), query.model());
     let names = Names::new(program).ok_or(Refusal::Inexact(Inexact::MixedNames))?;
-    if model.reordering().serial || model.reordering().own_order {
+    crate::supports::supports(query)?;
+    if model.reordering().serial {
         return Err(Refusal::Inexact(Inexact::EndlessRuns { model: model.name.clone() }));
     }
     if program.threads.len() > MOST_THREADS {
@@ -105,12 +123,11 @@ fn judge(machine: &Machine<'_>, graph: &Graph, progress: Progress, limits: &Limi
         let (execution, violation) = witness::execution(machine, hit, path);
         return Answer { verdict: Verdict::Violated, violation, execution: Some(execution), ..found };
     }
-    if let Some(stop) = graph.stop {
-        return Answer { verdict: Verdict::Unknown, reason: Some(stop.into()), ..found };
-    }
-    if graph.notes.out_of_names {
-        return Answer { verdict: Verdict::Unknown, reason: Some(Cause::OutOfNames), ..found };
-    }
+    // What is there of a graph that is not complete has only cycles that there are.
+    let limits = match graph.stop {
+        Some(_) => &Limits { memory: u64::MAX, looks: None, ..limits.clone() },
+        None => limits,
+    };
     match lasso(machine, graph, progress, limits) {
         Err(stop) => {
             found.verdict = Verdict::Unknown;
@@ -122,6 +139,10 @@ fn judge(machine: &Machine<'_>, graph: &Graph, progress: Progress, limits: &Limi
             found.verdict = Verdict::Violated;
             found.violation = Some(Violation::Lasso(lasso));
             found.execution = Some(execution);
+        }
+        Ok(None) if graph.stop.is_some() || graph.notes.out_of_names => {
+            found.verdict = Verdict::Unknown;
+            found.reason = graph.stop.map_or(Some(Cause::OutOfNames), |stop| Some(stop.into()));
         }
         Ok(None) if graph.notes.bounded => {
             found.verdict = Verdict::Bounded;

@@ -412,7 +412,6 @@ impl<'m> Stepper<'m> {
     /// The unit at `position` commits, and with it whatever unit of the thread came before.
     fn commit(&mut self, successor: &mut Successor, position: usize) {
         let thread = successor.thread;
-        self.notes.committed = true;
         let mut at = 0;
         let mut end = position;
         while at <= end {
@@ -447,6 +446,11 @@ impl<'m> Stepper<'m> {
         after.sort_unstable();
         after.dedup();
         shadow.members = after;
+        let program = self.m.program;
+        let ends_block =
+            |owed: &Vec<i128>| matches!(program.threads[thread].code[owed[0] as usize].op, Op::BlockEnd(_));
+        let last = |member: &Member| member.threads[thread].owed.last().is_some_and(ends_block);
+        self.notes.committed |= shadow.members.iter().any(last);
         if shadow.members.is_empty() {
             successor.event.get_or_insert(Violation::Blocks);
         }

@@ -28,7 +28,7 @@
 
 use cyrano_ir::dataflow::{Class, Clocks};
 use cyrano_ir::{
-    Addr, Change, FinalVar, LocId, LocalExpr, Op, Place, Program, Property, RegId, Registers, ThreadId, Ty,
+    Addr, Change, FinalVar, LocId, LocalExpr, Miss, Op, Place, Program, Property, RegId, Registers, ThreadId, Ty,
 };
 
 use crate::criteria::shadow::{Marks, Member};
@@ -205,6 +205,13 @@ impl Machine<'_> {
                             }
                         }
                     }
+                    // What was read out of order.
+                    (Data::Known(read, _), What::Assign) if self.own_order.is_some() => {
+                        let dst = self.program.threads[t].code[entry.instr as usize].op.dst();
+                        if let Some(class) = dst.and_then(|dst| timestamps.place(t, dst)) {
+                            visit(class, read);
+                        }
+                    }
                     (Data::Known(first, second), What::Access(kind)) => {
                         let Some(class) = timestamps.locations[entry.loc as usize] else { continue };
                         let op = &self.program.threads[t].code[entry.instr as usize].op;
@@ -310,6 +317,32 @@ impl Stepper<'_> {
         }
     }
 
+    /// The same for sums that were computed when a region was looked at: registers of a thread, their values, and what is added.
+    pub(crate) fn note_sums(&mut self, thread: usize, sums: &[(u32, i128, i128)]) {
+        let Some(timestamps) = self.m.timestamps.as_ref().filter(|_| !sums.is_empty()) else { return };
+        let of = |(register, value, by): &(u32, i128, i128)| {
+            timestamps.registers[thread][*register as usize].map(|class| (class, *value, *by))
+        };
+        let values: Vec<Increment> = sums.iter().filter_map(of).collect();
+        self.check_gaps(&values);
+    }
+
+    /// The same for an access out of order, which finds this in memory; the registers of its region are these of its thread.
+    pub(crate) fn note_sums_of_access(
+        &mut self,
+        (thread, pc): (usize, u32),
+        memory: i128,
+        registers: &[u32],
+        regs: &[Option<i128>],
+    ) {
+        let Some(timestamps) = &self.m.timestamps else { return };
+        let seen = Known { registers, regs };
+        let read = |place: &Place| seen.read(place.register(&seen).ok()?).ok();
+        let mut values = Vec::new();
+        timestamps.incremented((self.m.program, thread), self.m.op(thread, pc), Some(memory), &mut values, read);
+        self.check_gaps(&values);
+    }
+
     /// The same for a computation whose operands were captured when it was issued.
     #[inline]
     pub(crate) fn note_increment_captured(&mut self, thread: usize, op: &Op, captured: &[(u32, Value)]) {
@@ -380,6 +413,21 @@ impl Timestamps {
     }
 }
 
+/// The registers of a region, as far as they are known.
+struct Known<'a> {
+    registers: &'a [u32],
+    regs: &'a [Option<i128>],
+}
+
+impl Registers for Known<'_> {
+    type Miss = Miss;
+
+    fn read(&self, register: RegId) -> Result<i128, Miss> {
+        let at = self.registers.binary_search(&register.0).map_err(|_| Miss::Unknown)?;
+        self.regs[at].ok_or(Miss::Unknown)
+    }
+}
+
 /// What a place holds, as far as that is known from a thread's registers.
 pub(crate) fn known(regs: &[i128]) -> impl Fn(&Place) -> Option<i128> {
     |place| crate::semantics::local::register(place, regs).ok().map(|reg| regs[reg as usize])
@@ -391,7 +439,7 @@ fn added(op: &Op) -> i128 {
 }
 
 /// The sum of the constants in an expression.
-fn constants(expr: &LocalExpr) -> i128 {
+pub(crate) fn constants(expr: &LocalExpr) -> i128 {
     let mut sum = 0i128;
     expr.for_each_const(&mut |value| sum = sum.saturating_add(value.max(0)));
     sum
@@ -412,7 +460,7 @@ fn adds(op: &Op) -> bool {
 }
 
 /// Visits the sums in an expression.
-fn additions<'e>(expr: &'e LocalExpr, visit: &mut impl FnMut(&'e LocalExpr)) {
+pub(crate) fn additions<'e>(expr: &'e LocalExpr, visit: &mut impl FnMut(&'e LocalExpr)) {
     use cyrano_ir::{BinOp, Expr};
     match expr {
         Expr::Const(_) | Expr::Var(_) => {}

@@ -11,7 +11,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use cyrano_engine::configuration::{Configuration, Deferred, Entry, Forgets, Lane, Operands, Product, Value};
+use cyrano_engine::configuration::{
+    Configuration, Copied, Deferred, Entry, Forgets, Lane, Mark, Operands, Product, Serial, Value, Way,
+};
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Verdict, Watch};
 use cyrano_ir::{InstrId, LocId, Property, RegId, ThreadId};
 
@@ -19,6 +21,7 @@ use super::Search;
 use super::observer::Observer;
 use super::plain::{Bytes, Plain};
 use crate::Explore;
+use crate::criteria::shadow::{self, Member, Shadow};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::{self, Data, State, What};
 use crate::semantics::step::{Stepper, Successors};
@@ -82,11 +85,7 @@ impl Explore {
         let property = query.property();
         let config = Self { certifies: true, dead_registers: self.dead_registers, fault: self.fault, ..PLAIN.clone() };
         let machine = Machine::new(query.program(), query.model(), &config, property, limits.deferred, None);
-        if machine.values.is_some()
-            || machine.spec.is_some()
-            || machine.shadows.is_some()
-            || machine.own_order.is_some()
-        {
+        if machine.values.is_some() || machine.spec.is_some() || machine.own_order.is_some() {
             return Err(Unwritten::NoMonitor(property.map_or("outcomes", Property::criterion)));
         }
         let limits = Limits { workers: 1, ..limits.clone() };
@@ -151,7 +150,8 @@ impl Machine<'_> {
         }
         let threads = (0..self.threads.len()).map(|thread| self.lane(state, thread)).collect();
         let running = state.running.checked_sub(1).map(ThreadId);
-        Product { at: Configuration { memory: state.memory.clone(), threads, running }, monitor }
+        let serial = state.shadow.as_ref().map(|shadow| self.serial(shadow));
+        Product { at: Configuration { memory: state.memory.clone(), threads, running }, monitor, serial }
     }
 
     pub(super) fn lane(&self, state: &State, thread: usize) -> Lane {
@@ -164,25 +164,50 @@ impl Machine<'_> {
         };
         let registers = (0..self.program.threads[thread].registers.len()).map(value).collect();
         let queue = lane.queue.iter().map(|entry| self.deferred(thread, entry)).collect();
-        Lane { pc: InstrId(lane.pc), registers, queue }
+        Lane { pc: InstrId(lane.pc), registers, queue, latest_done: self.shadows.is_some() && lane.latest_done }
+    }
+
+    fn serial(&self, shadow: &Shadow) -> Serial {
+        let way = |member: &Member| Way {
+            memory: member.memory.clone(),
+            threads: member.threads.iter().enumerate().map(|(thread, copy)| self.copied(thread, copy)).collect(),
+        };
+        Serial { ways: shadow.members.iter().map(way).collect(), chosen: shadow.chosen.clone() }
+    }
+
+    pub(super) fn copied(&self, thread: usize, copy: &shadow::Copied) -> Copied {
+        let live = self.shadows.as_ref().map(|shadows| &shadows.threads[thread].live[copy.pc as usize]);
+        let is_live = |register: &u32| live.is_none_or(|live| live.binary_search(register).is_ok());
+        let values = (0_u32..).zip(&copy.regs);
+        let registers =
+            values.map(|(at, value)| if is_live(&at) { Value::Known(*value) } else { Value::Forgotten }).collect();
+        let owed = copy.owed.iter().map(|owed| (InstrId(owed[0] as u32), owed[1..].to_vec())).collect();
+        Copied { pc: InstrId(copy.pc), registers, owed }
     }
 
     fn deferred(&self, thread: usize, entry: &state::Entry) -> Deferred {
-        if let What::Fence(kinds) = entry.what {
-            return Deferred::Fence(kinds);
-        }
-        let op = self.op(thread, entry.instr);
         let value = |value: &state::Value| match value {
             state::Value::Known(value) => Value::Known(*value),
             state::Value::Pending(position) => Value::Pending(u32::from(*position)),
         };
+        let captured = |captured: &[(u32, state::Value)]| {
+            let mut captured: Vec<_> = captured.iter().map(|(reg, v)| (RegId(*reg), value(v))).collect();
+            captured.sort_unstable_by_key(|(register, _)| *register);
+            captured
+        };
+        match (entry.what, &entry.data) {
+            (What::Fence(kinds), _) => return Deferred::Fence(kinds),
+            (What::Begin, _) => return Deferred::Mark(Mark::Begin),
+            (What::Commit, Data::Waiting(waits)) => return Deferred::Mark(Mark::Commit(value(&waits[0].1))),
+            (What::End, Data::Waiting(handed)) => {
+                return Deferred::Mark(Mark::End { instr: InstrId(entry.instr), handed: captured(handed) });
+            }
+            _ => {}
+        }
+        let op = self.op(thread, entry.instr);
         let operands = match &entry.data {
             Data::Known(first, second) => Operands::Known([*first, *second][..op.operands().len().min(2)].to_vec()),
-            Data::Waiting(captured) => {
-                let mut captured: Vec<_> = captured.iter().map(|(reg, v)| (RegId(*reg), value(v))).collect();
-                captured.sort_unstable_by_key(|(register, _)| *register);
-                Operands::Waiting(captured)
-            }
+            Data::Waiting(waits) => Operands::Waiting(captured(waits)),
         };
         let loc = matches!(entry.what, What::Access(_)).then_some(LocId(entry.loc));
         Deferred::Op(Entry { instr: InstrId(entry.instr), loc, operands, chained: entry.chained, stale: entry.stale })

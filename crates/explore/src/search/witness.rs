@@ -65,6 +65,8 @@ pub(crate) struct PathReplay<'m> {
     pub execution: Execution,
     /// Choices out of order.
     own_choices: Vec<(usize, u32, i128)>,
+    /// How many regions each thread has left behind.
+    regions: Vec<u32>,
     /// What goes wrong in the last step.
     violation: Option<Violation>,
 }
@@ -77,6 +79,7 @@ impl<'m> PathReplay<'m> {
             successors: Successors::default(),
             execution: Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()], relations: None },
             own_choices: Vec::new(),
+            regions: vec![0; m.threads.len()],
             violation: None,
         }
     }
@@ -99,8 +102,44 @@ impl<'m> PathReplay<'m> {
     /// Adds a step to the execution.
     fn take(&mut self, successor: &mut Successor) {
         self.violation = successor.event.take();
+        if self.m.own_order.is_some() && self.m.names.is_some() {
+            self.place_in_regions(successor);
+        }
         successor.add_to(&mut self.execution);
         self.own_choices.append(&mut successor.own_choices);
+    }
+
+    /// Where code is run again and again, what a step does gets numbers that grow from region to region, and within a region with the instructions.
+    fn place_in_regions(&mut self, step: &mut Successor) {
+        let length = self.m.program.threads[step.thread].code.len() as u32;
+        let before = self.regions[step.thread];
+        let region = |at: usize, of: fn(&(usize, usize)) -> usize| {
+            before + step.leaves.iter().filter(|left| of(left) <= at).count() as u32
+        };
+        for (at, access) in step.accesses.iter_mut().enumerate() {
+            access.index += length * region(at, |left| left.0);
+        }
+        for (at, choice) in step.own_choices.iter_mut().enumerate() {
+            choice.1 += length * region(at, |left| left.1);
+        }
+        self.regions[step.thread] += step.leaves.len() as u32;
+    }
+
+    /// How many choices each thread has made, out of order or not.
+    pub fn choices_made(&self) -> Vec<usize> {
+        let own = |thread: usize| self.own_choices.iter().filter(|choice| choice.0 == thread).count();
+        self.execution.choices.iter().enumerate().map(|(thread, all)| all.len() + own(thread)).collect()
+    }
+
+    /// Out of order, completes what is under way and numbers all accesses.
+    pub fn finish(mut self, state: State) -> Execution {
+        if let Some(order) = self.m.own_order {
+            for mut step in declared::complete(&mut self.stepper, order, state) {
+                self.take(&mut step);
+            }
+            declared::renumber(self.m, &mut self.execution, &mut self.own_choices);
+        }
+        self.execution
     }
 
     /// Whether this is the stored form of a step's state.

@@ -48,7 +48,7 @@ mod sight;
 mod supports;
 mod witness;
 
-pub(crate) use region::{Region, Regions, Units};
+pub(crate) use region::{Region, Regions, Units, behind_barrier};
 pub(crate) use sight::{Look, Open};
 pub(crate) use supports::supports;
 pub(crate) use witness::{can_complete, complete, renumber};
@@ -74,6 +74,30 @@ impl Machine<'_> {
     }
 }
 
+impl Stepper<'_> {
+    /// Whether a thread can do nothing but wait at sections that are shut, and whether it has stopped for an assumption. What it could perform on trust
+    /// only does not count: nobody has to.
+    pub(crate) fn own_waits(&mut self, order: &OwnOrder, state: &State, thread: usize) -> (bool, bool) {
+        let known = self.looked(order, state, thread);
+        let (region, look) = (&known.0, &known.1);
+        let stopped = look.dropped || look.limited.is_some();
+        if look.wrong || stopped || look.error.is_some() || look.exit.is_some() {
+            return (false, stopped);
+        }
+        let notes = self.notes;
+        let start = Successor { state: state.clone(), thread, ..Successor::default() };
+        let shut = |stepper: &mut Self, ready: &Ready| {
+            let mut opened = Vec::new();
+            stepper.perform_own(&start, region, look, ready, &mut opened);
+            matches!(region.op(ready.pc), Op::AtomicBegin) && opened.is_empty()
+        };
+        let mut certain = look.ready.iter().filter(|ready| ready.certain).peekable();
+        let waits = certain.peek().is_some() && certain.all(|ready| shut(self, ready));
+        self.notes = notes;
+        (waits && !look.choices.iter().any(|choice| choice.certain), false)
+    }
+}
+
 impl Machine<'_> {
     /// Whether a step makes a choice of which it is still open whether it has to be made.
     pub(crate) fn chooses_ahead(&self, state: &State, step: &Successor) -> bool {
@@ -96,7 +120,7 @@ impl Machine<'_> {
             for (register, value) in region.registers.iter().zip(regs) {
                 state.regs[base + *register as usize] = value;
             }
-            state.threads[thread].pc = exit + 1;
+            state.threads[thread].pc = behind_barrier(self.program, ThreadId::new(thread), exit);
             state.threads[thread].queue.clear();
         }
     }
@@ -171,12 +195,14 @@ impl Stepper<'_> {
         if look.wrong {
             return;
         }
+        self.note_sums(thread, &look.sums);
         if let Some(pc) = look.limited {
             self.limited(thread, pc);
         }
         if look.limited.is_some() || look.dropped {
             // Others may go on; this thread does not. Where it could have chosen otherwise, that says all (`assume`).
-            if acted && (region.may_stop || self.m.stubborn.is_none()) {
+            let counts = self.m.stubborn.is_none() && self.m.names.is_none();
+            if acted && (region.may_stop || counts) {
                 self.settle(&mut successor.state, thread, region, look);
                 out.push(successor);
             }
@@ -193,8 +219,9 @@ impl Stepper<'_> {
                 self.settle(&mut successor.state, thread, region, look);
                 out.push(successor);
             } else {
-                // With stubborn sets a choice within a call is a step of its own.
-                let acted = acted || self.m.stubborn.is_some() && region.size > 0;
+                successor.moves = true;
+                // With stubborn sets a choice within a call is a step of its own. For progress every choice is: who has chosen may have to wait.
+                let acted = acted || self.m.names.is_some() || self.m.stubborn.is_some() && region.size > 0;
                 self.fork_choice((successor, acted), choice.pc, work);
             }
             return;
@@ -219,20 +246,31 @@ impl Stepper<'_> {
             self.perform_own(&successor, region, look, ready, work);
         }
         if look.waits || !self.m.config.lazy_choices {
+            let alone = self.m.stubborn.is_some() || self.m.names.is_some();
             for choice in &look.choices {
-                self.fork_choice((successor.clone(), self.m.stubborn.is_some()), choice.pc, work);
+                self.fork_choice((successor.clone(), alone), choice.pc, work);
             }
         }
     }
 
     /// Makes a choice in each possible way.
     fn fork_choice(&mut self, (successor, acted): (Successor, bool), pc: u32, work: &mut Vec<(Successor, bool)>) {
-        let Op::Choose { from, .. } = self.m.op(successor.thread, pc) else { return };
-        for value in from.iter().rev() {
+        for value in self.values_for(&successor, pc).into_iter().rev() {
             let mut chosen = successor.clone();
-            chosen.own_choices.push((successor.thread, pc, *value));
-            insert(&mut chosen.state, successor.thread, pc, *value);
+            choose(&mut chosen, pc, value);
             work.push((chosen, acted));
+        }
+    }
+
+    /// What can be chosen at an instruction: any of the values, or if it is a name the one that is taken.
+    fn values_for(&mut self, successor: &Successor, pc: u32) -> Vec<i128> {
+        let Op::Choose { from, .. } = self.m.op(successor.thread, pc) else { return Vec::new() };
+        match self.m.name_for(&successor.state, successor.thread, pc) {
+            None => from.clone(),
+            Some(name) => {
+                self.notes.out_of_names |= name.is_none();
+                name.into_iter().collect()
+            }
         }
     }
 
@@ -246,6 +284,7 @@ impl Stepper<'_> {
         out: &mut Successors,
     ) {
         let thread = successor.thread;
+        successor.moves = true;
         successor.state.threads[thread].pc = pc;
         successor.state.threads[thread].queue.clear();
         let op = self.m.op(thread, pc);
@@ -259,6 +298,13 @@ impl Stepper<'_> {
         }
         // With stubborn sets a call is a step of its own.
         acted |= matches!(op, Op::Respond(_)) || self.m.stubborn.is_some();
+        if let Op::Transaction(event) = op {
+            self.happens(&mut successor, *event);
+            if let Some(event) = successor.accesses.last_mut() {
+                event.index = pc;
+            }
+            acted = true;
+        }
         if crate::criteria::values::speaks(op) {
             // What is said depends on more than the thread's own part.
             if self.touching.is_none() {
@@ -271,7 +317,8 @@ impl Stepper<'_> {
                 said.index = pc;
             }
         }
-        successor.state.threads[thread].pc = pc + 1;
+        successor.leaves.push((successor.accesses.len(), successor.own_choices.len()));
+        successor.state.threads[thread].pc = behind_barrier(self.m.program, ThreadId::new(thread), pc);
         work.push((successor, acted));
     }
 
@@ -298,6 +345,7 @@ impl Stepper<'_> {
             return region.touches(self.m.program, ready, touched);
         }
         let mut next = successor.clone();
+        next.moves = ready.certain;
         invert(&mut next.state, thread, region, look, ready.pc);
         let mut regs = ready.regs.clone();
         if !matches!(region.op(ready.pc), Op::AtomicBegin) {
@@ -324,6 +372,12 @@ impl Stepper<'_> {
                     value.is_some() && set(dst, &mut regs, value).is_ok()
                 }
                 Op::Assert { .. } => true,
+                Op::Choose { dst, .. } => {
+                    // Only names are chosen here, and there is one to be taken.
+                    let Some(value) = self.values_for(successor, pc).first().copied() else { return };
+                    choose(&mut next, pc, value);
+                    set(dst, &mut regs, Some(value)).is_ok()
+                }
                 _ => self.access_own(&mut next, region, pc, &mut regs),
             };
             if !open {
@@ -342,6 +396,9 @@ impl Stepper<'_> {
         let mut operands = op.operands().into_iter().map(|operand| eval(operand, regs));
         let mut operand = || operands.next().map_or(Some(0), |value| value.map(|value| value.unwrap_or(0)));
         let (Some(first), Some(second)) = (operand(), operand()) else { return false };
+        if region.timed {
+            self.note_sums_of_access((thread, pc), next.state.memory[loc as usize], &region.registers, regs);
+        }
         let cell = &mut next.state.memory[loc as usize];
         let old = *cell;
         let mut access = Access { thread: ThreadId::new(thread), index: pc, read: None, written: None };
@@ -364,9 +421,17 @@ impl Stepper<'_> {
             record_error(&mut next.event, thread, pc, error);
         }
         next.accesses.push(access);
-        insert(&mut next.state, thread, pc, access.read.unwrap_or(0));
+        // What nobody wants is not remembered.
+        insert(&mut next.state, thread, pc, access.read.filter(|_| op.dst().is_some()).unwrap_or(0));
         true
     }
+}
+
+/// Makes a choice.
+fn choose(successor: &mut Successor, pc: u32, value: i128) {
+    let thread = successor.thread;
+    successor.own_choices.push((thread, pc, value));
+    insert(&mut successor.state, thread, pc, value);
 }
 
 /// Notes that something was performed.

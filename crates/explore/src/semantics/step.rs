@@ -85,10 +85,11 @@ impl<'m> Stepper<'m> {
     /// All successors of a resting state.
     pub fn successors(&mut self, state: &State, out: &mut Successors) {
         out.clear();
-        if let Some(order) = self.m.own_order {
-            return self.stubborn_successors(order, state, out);
-        }
         self.note_timestamps(state);
+        if let Some(order) = self.m.own_order {
+            self.stubborn_successors(order, state, out);
+            return self.note_progress(state, out);
+        }
         match self.m.amid(state) {
             Some(thread) => self.steps_of(state, thread, out),
             None if self.m.shadows.is_some() && !self.m.symmetric_threads.is_empty() => {

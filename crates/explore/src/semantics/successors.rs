@@ -31,6 +31,8 @@ pub(crate) struct Successor {
     pub choices: Vec<(usize, i128)>,
     /// The choices made out of order, each with its thread and instruction; see `declared`.
     pub own_choices: Vec<(usize, u32, i128)>,
+    /// Where it passes the ends of regions: how many of its accesses and of its choices come before.
+    pub leaves: Vec<(usize, usize)>,
     /// What each access is. Only if steps tell; see `lts`.
     pub told: Vec<Told>,
     /// Whose step it was.
@@ -94,6 +96,7 @@ impl Successors {
         new.choices.clear();
         new.told.clear();
         new.own_choices.clear();
+        new.leaves.clear();
         new.thread = thread;
         (new.moves, new.oldest, new.passes) = (false, false, false);
         new.ended = None;

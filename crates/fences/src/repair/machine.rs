@@ -27,6 +27,9 @@ use crate::suite::Judgement;
 use crate::text::{FenceText, Stronger};
 use crate::turns::Turns;
 
+/// A stronger way to write an access, and what it does.
+type Way = (Stronger, Vec<Retag>);
+
 /// So much distaste weighs as much as one unit of cost.
 const TASTE: u32 = 1 << 8;
 
@@ -200,6 +203,7 @@ impl<'a, A: Ask> Machine<'a, A> {
                     .or_insert_with(|| thread.name.clone());
             }
         }
+        let mut offered = BTreeSet::new();
         for ((start, end), thread) in accesses {
             let ways = self.language.stronger(self.text, start..end);
             let fitting = ways.into_iter().filter_map(|way| {
@@ -208,16 +212,28 @@ impl<'a, A: Ask> Machine<'a, A> {
                 let retags = retags(&plain, &programs)?;
                 retags.iter().all(|retag| retag.is_known(known)).then_some((way, retags))
             });
-            let fitting: Vec<(Stronger, Vec<Retag>)> = fitting.collect();
-            let first = self.edits.len();
-            for (way, retags) in &fitting {
-                let at_least = fitting.iter().enumerate().filter(|(_, (other, _))| other.order.is_at_least(way.order));
-                let at_least = at_least.map(|(other, _)| first + other).collect();
-                self.offers.push(Offer { slot: first, cost: way.order.cost() * TASTE, at_least });
-                let line = 1 + self.text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
-                self.edits.push(Edit::Order { way: way.clone(), line, program: Some(thread.clone()) });
-                self.retags.push(retags.clone());
+            // What stands at one place is written in one way; a statement of C may have several such places.
+            let mut all: BTreeMap<(usize, usize), Vec<Way>> = BTreeMap::new();
+            for (way, retags) in fitting.filter(|(way, _)| !offered.contains(&way.range.start)) {
+                all.entry((way.range.start, way.range.end)).or_default().push((way, retags));
             }
+            offered.extend(all.keys().map(|(start, _)| *start));
+            for fitting in all.into_values() {
+                self.offer_ways(&fitting, (start, &thread));
+            }
+        }
+    }
+
+    /// Offers the ways to write what stands at one place.
+    fn offer_ways(&mut self, fitting: &[(Stronger, Vec<Retag>)], (start, thread): (usize, &str)) {
+        let first = self.edits.len();
+        for (way, retags) in fitting {
+            let at_least = fitting.iter().enumerate().filter(|(_, (other, _))| other.order.is_at_least(way.order));
+            let at_least = at_least.map(|(other, _)| first + other).collect();
+            self.offers.push(Offer { slot: first, cost: way.order.cost() * TASTE, at_least });
+            let line = 1 + self.text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
+            self.edits.push(Edit::Order { way: way.clone(), line, program: Some(thread.to_owned()) });
+            self.retags.push(retags.clone());
         }
     }
 

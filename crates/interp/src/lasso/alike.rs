@@ -69,7 +69,23 @@ impl<'a> Comparison<'a> {
         }
         let operands = a.pending.iter().zip(&b.pending);
         let mut operands = operands.flat_map(|(x, y)| a.operands[*x].iter().zip(&b.operands[*y]));
-        operands.all(|(x, y)| self.forms(x, y, (a, b))) && self.registers(thread, a, b)
+        operands.all(|(x, y)| self.forms(x, y, (a, b))) && self.registers(thread, a, b) && self.ahead(thread, a, b)
+    }
+
+    /// What is done ahead of the text, in the order in which it was done.
+    fn ahead(&mut self, thread: ThreadId, a: &Rest<'_>, b: &Rest<'_>) -> bool {
+        let mut pairs = a.ahead.iter().zip(&b.ahead);
+        a.ahead.len() == b.ahead.len()
+            && pairs.all(|(x, y)| {
+                let values = match (x.value, y.value) {
+                    (Some((register, x)), Some((_, y))) => {
+                        self.same(clock(self.program, self.classes, thread, register), x, y)
+                    }
+                    (None, None) => true,
+                    _ => false,
+                };
+                x.instr == y.instr && values
+            })
     }
 
     fn registers(&mut self, thread: ThreadId, a: &Rest<'_>, b: &Rest<'_>) -> bool {

@@ -37,18 +37,37 @@ impl Claim<'_> {
     pub(super) fn rename(&self, state: &mut Snapshot<'_>) -> Result<(), ReplayError> {
         let names = self.names()?;
         if !names.is_empty() {
-            let threads = self.program.thread_ids().zip(&state.threads);
-            let live: Vec<Live> = threads.flat_map(|(thread, rest)| self.live(thread, &rest.machine)).collect();
+            let live: Vec<Live> = self
+                .program
+                .thread_ids()
+                .zip(&state.threads)
+                .flat_map(|(thread, rest)| self.live(thread, &rest.machine))
+                .collect();
+            let registers = live.len();
+            let ahead: Vec<Live> = self
+                .program
+                .thread_ids()
+                .zip(&state.threads)
+                .flat_map(|(thread, rest)| rest.live_ahead(thread))
+                .collect();
+            let live = [live, ahead].concat();
             let Snapshot { threads, memory } = state;
-            names.rename(memory, &live, |thread, register, value| {
-                threads[thread.index()].machine.registers[register] = Some(value);
+            let mut of_ahead: Vec<&mut i128> = Vec::new();
+            let mut machines = Vec::new();
+            for rest in threads {
+                of_ahead.extend(rest.ahead.iter_mut().filter_map(|ahead| ahead.value.as_mut()).map(|(_, value)| value));
+                machines.push(&mut rest.machine);
+            }
+            names.rename(memory, &live, |at, value| match at.checked_sub(registers) {
+                Some(at) => *of_ahead[at] = value,
+                None => machines[live[at].0.index()].registers[live[at].1] = Some(value),
             });
         }
         Ok(())
     }
 
     /// The registers of a thread that it may still look at.
-    fn live(&self, thread: ThreadId, machine: &Machine<'_>) -> Vec<Live> {
+    pub(super) fn live(&self, thread: ThreadId, machine: &Machine<'_>) -> Vec<Live> {
         let declared = self.program.thread(thread);
         let live = Liveness::new(declared, []);
         let used = (0..declared.registers.len()).filter(|at| live.is_live(machine.pc, RegId::new(*at)));
@@ -65,7 +84,10 @@ impl Claim<'_> {
             self.program.thread_ids().map(|thread| self.taken(&names, thread)).collect();
         let all = all?;
         for taken in all.iter().flatten() {
-            let held = names.held(&self.memory(self.before(taken)), &self.others(taken, &all)?);
+            let held = match self.is_out_of_order() {
+                true => self.held_out_of_order(&names, taken.thread, taken.accesses)?,
+                false => names.held(&self.memory(self.before(taken)), &self.others(taken, &all)?),
+            };
             if !names.is_free(&held, taken.pool, taken.name) {
                 let (name, number) = (&self.program.thread(taken.thread).name, taken.name);
                 return no_lasso(format!("{name} takes the name {number}, which somebody holds"));

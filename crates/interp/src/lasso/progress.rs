@@ -72,13 +72,14 @@ impl Claim<'_> {
             Fate::Waits => {
                 ends.is_empty() && before.commands == after.commands && (steps > 0 || before.endless.is_some())
             }
+            Fate::Blocked if self.is_out_of_order() => steps == 0 && self.stays_blocked_out_of_order(thread)?,
             Fate::Blocked => steps == 0 && self.stays_blocked(&before.machine),
             Fate::Spins => false,
         })
     }
 
     /// Whether the section that a thread stands at is closed after the stem and after every step of a round.
-    fn stays_blocked(&self, machine: &Machine<'_>) -> bool {
+    pub(super) fn stays_blocked(&self, machine: &Machine<'_>) -> bool {
         machine.at_section() && self.moments().all(|memory| self.is_closed(machine, &memory))
     }
 }

@@ -5,7 +5,7 @@
 
 use cyrano_engine::{Access, StepFacts};
 use cyrano_ir::dataflow::{Class, Clocks};
-use cyrano_ir::{Expr, LocalExpr, Op, Place, Program, RegId, ThreadId, Ty};
+use cyrano_ir::{Expr, InstrId, LocalExpr, Op, Place, Program, RegId, ThreadId, Ty};
 use rustc_hash::FxHashMap;
 
 use crate::error::ReplayError;
@@ -46,6 +46,8 @@ pub(super) struct Rest<'p> {
     pub(super) operands: Vec<Vec<Form>>,
     /// The accesses that are issued and not performed, ascending.
     pub(super) pending: Vec<usize>,
+    /// What is done ahead of the text, out of order.
+    pub(super) ahead: Vec<Ahead>,
     /// How many commands its client has chosen, and how many marks it has passed.
     pub(super) commands: usize,
     pub(super) marks: usize,
@@ -54,6 +56,13 @@ pub(super) struct Rest<'p> {
     /// Whether an `assume` or a `limit` fails here, and whether a computation goes wrong.
     pub(super) refused: bool,
     pub(super) failed: bool,
+}
+
+/// An access that is performed, or a choice that is made, ahead of the text.
+pub(super) struct Ahead {
+    pub(super) instr: InstrId,
+    /// The register for its value, if it has one, and the value.
+    pub(super) value: Option<(RegId, i128)>,
 }
 
 /// What belongs to the questions about a thread: where clients choose commands, and which marks count.
@@ -96,6 +105,7 @@ impl<'a, 'p> Runner<'a, 'p> {
             machine,
             operands: Vec::new(),
             pending: Vec::new(),
+            ahead: Vec::new(),
             commands: 0,
             marks: 0,
             endless: None,
@@ -111,7 +121,8 @@ impl<'a, 'p> Runner<'a, 'p> {
         while !self.has_arrived(visit)? && self.step(visit)? {}
         let Self { mut rest, performed, until, .. } = self;
         let issued = rest.machine.events.len();
-        if issued != until.issued || rest.machine.in_section() || performed.keys().any(|index| *index >= issued) {
+        let early = rest.machine.code.own_order.is_none() && performed.keys().any(|index| *index >= issued);
+        if issued != until.issued || rest.machine.in_section() || early {
             return no_lasso(format!("{} has not come as far as is claimed", rest.machine.code.thread().name));
         }
         rest.pending = (0..issued).filter(|index| !performed.contains_key(index)).collect();

@@ -14,6 +14,7 @@ use super::hang::{error, hang};
 use super::setup;
 use super::thread::{Need, Run, Status};
 use super::traces::Trace;
+use super::waits::deadlock;
 use crate::error::ReplayError;
 use crate::goals::decides;
 
@@ -172,6 +173,12 @@ fn claim(
             true => Ok(()),
             false => refuted("nothing goes wrong there"),
         },
+        (Property::Assertions | Property::Observations(_), Some(claimed @ Violation::Deadlock { .. })) => {
+            match deadlock(candidate).as_ref() == Some(claimed) {
+                true => Ok(()),
+                false => refuted("somebody can go on there"),
+            }
+        }
         (Property::Assertions, None) => Ok(()),
         (Property::Live(Liveness::Termination), Some(claimed @ Violation::Deadlock { .. })) => {
             match hang(program, candidate).as_ref() == Some(claimed) {

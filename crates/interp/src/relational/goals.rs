@@ -11,6 +11,7 @@ use super::graph::Candidate;
 use super::search::{Goal, Want};
 use super::thread::Status;
 use super::traces::Trace;
+use super::waits::{deadlock, waiting};
 use crate::goals::{Cut, decides};
 
 /// What every goal takes note of.
@@ -185,7 +186,7 @@ pub(super) fn wrong(trace: &Trace<'_>) -> Option<Violation> {
     }
 }
 
-/// A failed assertion or an error; or, where outcomes are given, an outcome that is none of them.
+/// A failed assertion, an error or a deadlock; or, where outcomes are given, an outcome that is none of them.
 pub(super) struct Wrong<'p> {
     pub(super) observed: &'p [Observable],
     pub(super) allowed: Option<&'p BTreeSet<Vec<i128>>>,
@@ -203,6 +204,8 @@ impl Goal for Wrong<'_> {
     fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let own = if combination.iter().any(|trace| wrong(trace).is_some()) {
             Want::Any
+        } else if waiting(combination).is_some() {
+            Want::All
         } else if self.allowed.is_none() || !is_done(combination) {
             Want::Nothing
         } else if observes_memory(self.observed) {
@@ -222,7 +225,8 @@ impl Goal for Wrong<'_> {
             let other = is_done(candidate.combination) && self.is_other(&shown);
             other.then_some(Violation::Observation { outcome: shown })
         };
-        let violation = candidate.combination.iter().find_map(|trace| wrong(trace)).or_else(other);
+        let wrong = candidate.combination.iter().find_map(|trace| wrong(trace));
+        let violation = wrong.or_else(|| deadlock(candidate)).or_else(other);
         let Some(violation) = violation else { return ControlFlow::Continue(()) };
         self.violation = Some((violation, candidate.execution()));
         ControlFlow::Break(())

@@ -88,6 +88,9 @@ pub(super) struct Run<'p> {
     /// The load-exclusive that a store-exclusive would belong to.
     exclusive: Option<usize>,
     section: Option<Section>,
+    /// How many sections it has entered, and the one that it waits at.
+    sections: usize,
+    waits: Option<Box<Beginning>>,
     /// How often each instruction has jumped back.
     jumps: Vec<(InstrId, usize)>,
     /// The last moments at which it jumped back, two for each place at most.
@@ -109,6 +112,14 @@ struct Section {
     /// Whether it may write as well as read.
     updates: bool,
     read: Option<usize>,
+    beginning: Box<Beginning>,
+}
+
+/// Where a section begins, and the registers there.
+#[derive(Clone, Debug)]
+pub(super) struct Beginning {
+    pub(super) instr: InstrId,
+    registers: Vec<i128>,
 }
 
 /// What a thread needs in order to go on.
@@ -147,6 +158,8 @@ impl<'p> Run<'p> {
             choices: Vec::new(),
             exclusive: None,
             section: None,
+            sections: 0,
+            waits: None,
             jumps: Vec::new(),
             laps: Vec::new(),
             iterations,
@@ -263,7 +276,9 @@ impl<'p> Run<'p> {
         let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
         let updates = self.program.thread(self.thread).section_has(self.pc, stores);
         let (events, accesses) = (self.events.len(), self.accesses.len());
-        self.section = Some(Section { events, accesses, updates, read: None });
+        let beginning = Box::new(Beginning { instr: self.pc, registers: self.registers.clone() });
+        self.section = Some(Section { events, accesses, updates, read: None, beginning });
+        self.sections += 1;
     }
 
     /// A section that waits has done nothing.
@@ -271,7 +286,41 @@ impl<'p> Run<'p> {
         if let Some(section) = self.section.take() {
             self.events.truncate(section.events);
             self.accesses.truncate(section.accesses);
+            self.waits = Some(section.beginning);
         }
+    }
+
+    /// The beginning of a section that it waits at, or in which it has done nothing.
+    pub(super) fn stands_at(&self) -> Option<&Beginning> {
+        let untouched = self.section.as_ref().filter(|section| section.events == self.events.len());
+        self.waits.as_deref().or(untouched.map(|section| &*section.beginning))
+    }
+
+    /// Whether it waits at a section again if it goes on from its beginning and finds this in memory, whatever it chooses.
+    pub(super) fn waits_again(&self, at: &Beginning, memory: &[i128]) -> bool {
+        let mut again = self.clone();
+        (again.pc, again.waits, again.section, again.sections) = (at.instr, None, None, 0);
+        again.registers.clone_from(&at.registers);
+        let mut todo = vec![again];
+        while let Some(mut run) = todo.pop() {
+            let need = run.proceed(false);
+            if run.sections != 1 || run.section.is_none() && run.waits.is_none() {
+                return false;
+            }
+            match need {
+                Need::End(Status::Dropped) => {}
+                Need::Read(access, loc) if run.read(access, loc, memory[loc.index()], false).is_ok() => todo.push(run),
+                Need::Choice(from) => {
+                    let mut chosen = vec![run; from.len()];
+                    if !chosen.iter_mut().zip(from).all(|(run, value)| run.choose(*value).is_ok()) {
+                        return false;
+                    }
+                    todo.extend(chosen);
+                }
+                _ => return false,
+            }
+        }
+        true
     }
 
     fn decide(&mut self, cond: &LocalExpr) -> Result<bool, EvalError> {
@@ -338,9 +387,11 @@ impl<'p> Run<'p> {
         if rmw || self.section.is_some() { tags | Tags::SYNC } else { tags }
     }
 
-    /// Performs a plain store; everything else needs something.
+    /// Performs a plain store; everything else needs something. What an access is computed from goes wrong before it is performed, whatever it would find.
     fn access(&mut self, access: &'p Access) -> Result<Option<Need<'p>>, EvalError> {
         let loc = access.addr.location(self.program, &*self.registers)?;
+        access.dst.as_ref().map(|dst| dst.register(&*self.registers)).transpose()?;
+        access.operands().into_iter().try_for_each(|operand| operand.value(&*self.registers).map(drop))?;
         let exclusive = access.tags.contains(Tags::EXCLUSIVE);
         if access.kind != AccessKind::Store {
             return Ok(Some(Need::Read(access, loc)));
@@ -400,10 +451,12 @@ impl<'p> Run<'p> {
         let mut sources = Sources::default();
         let register = access.dst.as_ref().map(|dst| self.destination(dst, &mut sources)).transpose()?;
         let written = match &access.change {
-            Some(Change::Cas { new, .. }) if forced => Some(new.value(&*self.registers)?),
-            Some(change) => change.apply(value, |operand| operand.value(&*self.registers))?,
-            None => None,
+            Some(Change::Cas { new, .. }) if forced => new.value(&*self.registers).map(Some),
+            Some(change) => change.apply(value, |operand| operand.value(&*self.registers)),
+            None => Ok(None),
         };
+        // What cannot be added to what is there goes wrong after it has been read.
+        let (written, error) = (written.unwrap_or(None), written.err());
         let failed = access.failed.filter(|_| written.is_none());
         let mut event =
             self.event(What::Read, Some(loc), self.tags(failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw));
@@ -417,6 +470,9 @@ impl<'p> Run<'p> {
         let write = written.map(|written| self.write_half(access, loc, written, read));
         let kind = access.kind;
         self.accesses.push(Performed { instr: self.pc, kind, loc, read: Some(read), write });
+        if let Some(error) = error {
+            return Err(error);
+        }
         if let Some(register) = register {
             match &access.change {
                 Some(Change::Cas { .. }) if written.is_some() => sources.all.insert(read),

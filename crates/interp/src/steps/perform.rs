@@ -1,6 +1,6 @@
 //! Performing: which accesses may take the next place in the memory order, what they read, and what becomes known by it.
 
-use cyrano_engine::configuration::{Configuration, Deferred, Entry, Operands, Value};
+use cyrano_engine::configuration::{Configuration, Deferred, Entry, Mark, Operands, Value};
 use cyrano_ir::guards::ALIVE;
 use cyrano_ir::{AccessKind, Change, EvalError, FenceSet, InstrId, LocId, Op, ThreadId, TxEvent};
 
@@ -45,6 +45,7 @@ impl Steps<'_> {
                 let mut step = here();
                 if self.perform_now(&mut step, thread, lane.queue.len())? {
                     self.note_operation(&mut step, thread, pc);
+                    self.performed_at_pc(&mut step, thread, pc)?;
                     steps.push(step);
                 }
             }
@@ -71,7 +72,7 @@ impl Steps<'_> {
                 if *event != TxEvent::ReadFinish {
                     step.lane(thread).queue.iter_mut().for_each(|deferred| match deferred {
                         Deferred::Op(entry) => entry.stale = true,
-                        Deferred::Fence(_) => {}
+                        Deferred::Fence(_) | Deferred::Mark(_) => {}
                     });
                 }
                 step.lane(thread).pc = InstrId(pc.0 + 1);
@@ -181,6 +182,7 @@ impl Steps<'_> {
             self.perform_entry(&mut step, thread, next);
             position = next.min(step.to.threads[thread.index()].queue.len());
         }
+        self.opens(&mut step, thread, position);
         step
     }
 
@@ -195,6 +197,7 @@ impl Steps<'_> {
         let Operands::Known(operands) = &entry.operands else { return };
         let own = self.own_store(thread, &queue[..position], loc);
         let done = self.perform(step, thread, (entry.instr, entry.stale), (kind, loc), own, operands);
+        self.overtakes(step, thread, position);
         self.remove(step, thread, position, done.read);
         self.resolve(step, thread);
         self.prune_fences(step, thread);
@@ -229,6 +232,8 @@ impl Steps<'_> {
             }
         }
         step.lane(thread).pc = InstrId(pc.0 + 1);
+        let all = step.lane(thread).queue.len();
+        self.overtakes(step, thread, all);
         Ok(true)
     }
 
@@ -264,7 +269,7 @@ impl Steps<'_> {
     }
 
     /// Takes an entry out of the queue; whoever waits for what it delivers has it.
-    fn remove(&self, step: &mut Step, thread: ThreadId, position: usize, delivers: Option<i128>) {
+    pub(super) fn remove(&self, step: &mut Step, thread: ThreadId, position: usize, delivers: Option<i128>) {
         let lane = step.lane(thread);
         lane.queue.remove(position);
         let here = position as u32;
@@ -275,8 +280,13 @@ impl Steps<'_> {
         };
         lane.registers.iter_mut().for_each(arrive);
         for deferred in &mut lane.queue[position..] {
-            if let Deferred::Op(Entry { operands: Operands::Waiting(captured), .. }) = deferred {
-                captured.iter_mut().for_each(|(_, value)| arrive(value));
+            match deferred {
+                Deferred::Op(Entry { operands: Operands::Waiting(captured), .. })
+                | Deferred::Mark(Mark::End { handed: captured, .. }) => {
+                    captured.iter_mut().for_each(|(_, value)| arrive(value));
+                }
+                Deferred::Mark(Mark::Commit(after)) => arrive(after),
+                Deferred::Op(_) | Deferred::Fence(_) | Deferred::Mark(Mark::Begin) => {}
             }
         }
     }

@@ -159,9 +159,14 @@ impl<'p> Steps<'p> {
                 next
             }
             Op::AtomicEnd => {
-                if way.section.take().is_some() {
+                if let Some(section) = way.section.take() {
                     self.close_chain(step, thread);
+                    self.issued_section(step, thread, pc, section.start)?;
                 }
+                next
+            }
+            Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {
+                self.mark(step, thread, pc, op)?;
                 next
             }
             Op::Respond(_) if step.lane(thread).queue.is_empty() => next,
@@ -174,7 +179,7 @@ impl<'p> Steps<'p> {
                 step.to.running = None;
                 Flow::Rest
             }
-            Op::OperationBegin(_) | Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) | Op::Progress(_) => next,
+            Op::OperationBegin(_) | Op::Progress(_) => next,
             Op::Assume(cond) | Op::Limit { cond, .. } | Op::Branch { cond, .. } => {
                 let start = way.section.as_ref().map(|section| section.start);
                 self.decide(step, thread, (pc, op), cond, start)?
@@ -276,6 +281,7 @@ impl<'p> Steps<'p> {
     pub(super) fn choose(&self, step: &mut Step, thread: ThreadId, dst: &Place, value: i128) -> Result<(), Beyond> {
         let pc = step.lane(thread).pc;
         step.choices.push(value);
+        self.chooses(step, thread, pc, value);
         if let Flow::To(next) = self.set(step, thread, pc, dst, Value::Known(value))? {
             step.lane(thread).pc = next;
         }
@@ -295,7 +301,11 @@ impl<'p> Steps<'p> {
         error.into_iter().for_each(|error| step.error(thread, pc, error));
         let chained = way.section.is_some();
         let entry = Entry { instr: pc, loc: Some(loc), operands, chained, stale: false };
-        self.push(step, thread, entry, access.dst.as_ref())
+        let flow = self.push(step, thread, entry, access.dst.as_ref())?;
+        if matches!(flow, Flow::To(_)) {
+            self.issued(step, thread, pc, chained)?;
+        }
+        Ok(flow)
     }
 
     /// Appends an entry to a queue; what it delivers is pending from now on.
@@ -316,7 +326,7 @@ impl<'p> Steps<'p> {
         match queue.last_mut() {
             None => return,
             Some(Deferred::Fence(last)) => *last |= kinds,
-            Some(Deferred::Op(_)) => queue.push(Deferred::Fence(kinds)),
+            Some(Deferred::Op(_) | Deferred::Mark(_)) => queue.push(Deferred::Fence(kinds)),
         }
         self.prune_fences(step, thread);
     }

@@ -33,6 +33,9 @@ impl Steps<'_> {
                     Op::AtomicEnd => {
                         step.lane(thread).pc.0 += 1;
                         self.note_operation(&mut step, thread, begin);
+                        if !step.performed.is_empty() {
+                            self.performed_at_pc(&mut step, thread, pc)?;
+                        }
                         break true;
                     }
                     Op::Choose { dst, from } => {

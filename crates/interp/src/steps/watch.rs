@@ -55,7 +55,7 @@ impl Steps<'_> {
                 let Some((kind, _)) = self.waiting(thread, &queue[position]) else { return false };
                 let fences = queue[position..].iter().fold(fence, |all, deferred| match deferred {
                     Deferred::Fence(kinds) => all | *kinds,
-                    Deferred::Op(_) => all,
+                    Deferred::Op(_) | Deferred::Mark(_) => all,
                 });
                 !self.model.reordering().may_be_outstanding(kind, fences)
             })

@@ -130,9 +130,9 @@ impl Names {
     }
 
     /// Gives a state's names the smallest numbers, in the order in which they are found, together with what belongs to them; what belongs
-    /// to names that nobody holds becomes 0. `rename` is called on the value of each live register with its new value.
+    /// to names that nobody holds becomes 0. `rename` is called with the place in `live` of each value that may be a name, and its new value.
     /// Two states that differ in the choice of names only become one.
-    pub fn rename(&self, memory: &mut [i128], live: &[Live], mut rename: impl FnMut(ThreadId, usize, i128)) {
+    pub fn rename(&self, memory: &mut [i128], live: &[Live], mut rename: impl FnMut(usize, i128)) {
         let held = self.held(memory, live);
         let new = |pool: Option<usize>, value: i128| {
             let found = pool.and_then(|pool| Some((pool, held.0[pool].iter().position(|name| *name == value)?)));
@@ -151,10 +151,10 @@ impl Names {
         for loc in self.holders.iter().filter(|loc| self.belongs[**loc].is_none()) {
             memory[*loc] = new(self.locations[*loc], before[*loc]);
         }
-        for (thread, register, value) in live {
+        for (at, (thread, register, value)) in live.iter().enumerate() {
             let pool = self.registers[thread.index()][*register];
             if pool.is_some() {
-                rename(*thread, *register, new(pool, *value));
+                rename(at, new(pool, *value));
             }
         }
     }

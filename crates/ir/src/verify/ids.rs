@@ -72,7 +72,7 @@ fn check_headers(program: &Program, errors: &mut Errors) {
     }
 }
 
-/// Checks that an order fits the code: one list per instruction, of earlier ones, ascending; and no jump back.
+/// Checks that an order fits the code: one list per instruction, of earlier ones, ascending; and no jump back but right behind the end of a transaction.
 fn check_order(program: &Program, order: &OwnOrder, errors: &mut Errors) {
     let fits = order.before.len() == program.threads.len()
         && order.before.iter().zip(&program.threads).all(|(before, thread)| before.len() == thread.code.len());
@@ -85,7 +85,7 @@ fn check_order(program: &Program, order: &OwnOrder, errors: &mut Errors) {
     }
     for thread in &program.threads {
         let back = thread.code.iter().enumerate().any(|(pc, instr)| match &instr.op {
-            Op::Jump(to) => to.index() <= pc,
+            Op::Jump(to) => to.index() <= pc && !(pc > 0 && matches!(thread.code[pc - 1].op, Op::Transaction(_))),
             Op::Branch { then_to, else_to, .. } => then_to.index() <= pc || else_to.index() <= pc,
             _ => false,
         });

@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 
 use cyrano_cfront::ast::{self, ExprKind, Unary};
+use cyrano_cfront::atomics::Called;
 use cyrano_cfront::integers::of_constant;
 use cyrano_ir::{Addr, BinOp, Diagnostic, Expr, IntType, LocalExpr, Op, Place, RegId, Span, Tags, UnOp};
 
-use super::calls::{Called, Order, resolve};
+use super::calls::{Order, resolve};
 use super::convert::{arithmetic, convert, int};
 use super::parse::Function;
 use super::types::{self, Type};
@@ -293,18 +294,14 @@ impl Lower<'_> {
     }
 
     /// The value of a call.
-    pub(super) fn called(
-        &mut self,
-        called: Called<'_>,
-        into: Option<(RegId, Type)>,
-        callee: &ast::Name,
-    ) -> Option<Value> {
+    pub(super) fn called(&mut self, called: Called, into: Option<(RegId, Type)>, callee: &ast::Name) -> Option<Value> {
         if !called.has_value() {
             self.wrong(callee.loc.span, format!("`{}` has no value", callee.text), "used as a value");
             return None;
         }
-        match called {
-            Called::Load { from, tags } => self.load(from, Order::Tags(tags), into),
+        match &called {
+            Called::Load { at, order } => self.load(at, Order::Tags(order.tags()), into),
+            Called::Value(value) => self.value(value, into),
             called => self.update(called),
         }
     }

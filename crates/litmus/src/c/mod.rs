@@ -1,10 +1,8 @@
 //! Tests in C. `cfront` reads the bodies of the functions; what they mean is said here, for C's atomics and the kernel's have an order
 //! in a litmus test, signed arithmetic wraps, and a variable that nobody has written is 0.
 
-mod c11;
 mod calls;
 mod convert;
-mod kernel;
 mod lower;
 mod parse;
 mod rmw;

@@ -1,9 +1,9 @@
 //! Read-modify-writes, and locks.
 
 use cyrano_cfront::ast::{self, ExprKind};
+use cyrano_cfront::atomics::{Called, Change as Computed, Order as Said, Orders, Result};
 use cyrano_ir::{BinOp, Change, Expr, LocalExpr, Op, Place, RegId, Tags};
 
-use super::calls::{Called, Orders, Result};
 use super::convert::{convert, int};
 use super::lower::{Lower, Target, Value, plain};
 use super::types::Type;
@@ -11,13 +11,13 @@ use crate::code::{binary, var};
 
 impl Lower<'_> {
     /// What comes of a call that changes memory, or looks at a lock; nothing if something is wrong.
-    pub(super) fn update(&mut self, called: Called<'_>) -> Option<Value> {
+    pub(super) fn update(&mut self, called: &Called) -> Option<Value> {
         match called {
-            Called::Exchange { at, value, tags } => {
+            Called::Exchange { at, value, order } => {
                 self.sequenced(&[at, value]);
                 let target = self.target(at)?;
                 let value = self.converted(value, target.ty)?;
-                let dst = self.rmw(target.addr.clone(), Change::Set(value), tags);
+                let dst = self.rmw(target.addr.clone(), Change::Set(value), order.tags());
                 Some(Value { expr: var(dst), ty: plain(target.ty) })
             }
             Called::Cas { at, expected, new, orders } => {
@@ -29,11 +29,13 @@ impl Lower<'_> {
                 Some(Value { expr: var(self.cas(&target, expected, new, orders)), ty })
             }
             Called::CompareExchange { at, expected, new, orders, weak } => {
-                self.compare_exchange(at, expected, new, orders, weak)
+                self.compare_exchange(at, expected, new, orders, *weak)
             }
-            Called::Fetch { at, op, value, tags, result } => self.fetch(at, op, value, tags, result),
+            Called::Fetch { at, change, value, order, result } => {
+                self.fetch((at, value), *change, order.tags(), *result)
+            }
             Called::AddUnless { at, value, unless, orders } => self.add_unless(at, value, unless, orders),
-            Called::Lock { at, wait } => self.lock(at, wait),
+            Called::Lock { at, wait } => self.lock(at, *wait),
             Called::IsLocked(at) => {
                 let target = self.target(at)?;
                 let dst = self.temporary();
@@ -55,11 +57,12 @@ impl Lower<'_> {
         dst
     }
 
-    fn cas(&mut self, at: &Target, expected: LocalExpr, new: LocalExpr, orders: Orders) -> RegId {
+    fn cas(&mut self, at: &Target, expected: LocalExpr, new: LocalExpr, orders: &Orders) -> RegId {
         let dst = self.temporary();
         let change = Change::Cas { expected, new };
-        let rmw = Op::rmw(Some(Place::Reg(dst)), at.addr.clone(), change).tagged(orders.success);
-        self.code.push(if orders.failure == orders.success { rmw } else { rmw.failing(orders.failure) });
+        let rmw = Op::rmw(Some(Place::Reg(dst)), at.addr.clone(), change).tagged(orders.success.tags());
+        let (success, failure) = (orders.success.tags(), orders.failure.tags());
+        self.code.push(if failure == success { rmw } else { rmw.failing(failure) });
         dst
     }
 
@@ -69,7 +72,7 @@ impl Lower<'_> {
         at: &ast::Expr,
         expected: &ast::Expr,
         new: &ast::Expr,
-        orders: Orders,
+        orders: &Orders,
         weak: bool,
     ) -> Option<Value> {
         self.sequenced(&[at, expected, new]);
@@ -119,7 +122,7 @@ impl Lower<'_> {
         target: &Target,
         wanted: RegId,
         new: LocalExpr,
-        orders: Orders,
+        orders: &Orders,
         weak: bool,
     ) -> (RegId, LocalExpr) {
         if !weak {
@@ -135,37 +138,33 @@ impl Lower<'_> {
         self.code.assign(succeeded, binary(BinOp::Eq, var(found), var(wanted)));
         self.code.jump(end);
         self.code.place(no);
-        self.code.push(Op::load(Place::Reg(found), target.addr.clone()).tagged(orders.failure));
+        self.code.push(Op::load(Place::Reg(found), target.addr.clone()).tagged(orders.failure.tags()));
         self.code.assign(succeeded, Expr::Const(0));
         self.code.place(end);
         (found, var(succeeded))
     }
 
-    /// Of the two operands the pointer is the location; where there is no second one it is 1.
+    /// Of the two operands the pointer is the location.
     fn fetch(
         &mut self,
-        first: &ast::Expr,
-        op: BinOp,
-        second: Option<&ast::Expr>,
+        (first, second): (&ast::Expr, &ast::Expr),
+        change: Computed,
         tags: Tags,
         result: Result,
     ) -> Option<Value> {
-        let (at, value) = match second {
-            Some(second) => {
-                self.sequenced(&[first, second]);
-                if self.is_pointer(first) { (first, Some(second)) } else { (second, Some(first)) }
-            }
-            None => (first, None),
-        };
+        self.sequenced(&[first, second]);
+        let (at, value) =
+            if self.is_pointer(first) || !self.is_pointer(second) { (first, second) } else { (second, first) };
         // `atomic_fetch_add(1, x)` is the kernel's, not C11's.
         let kernels = tags.contains(Tags::SEQ_CST) && !std::ptr::eq(at, first);
         let tags = if kernels { tags.without(Tags::SEQ_CST) | Tags::FULL } else { tags };
         let target = self.target(at)?;
         let ty = plain(target.ty);
-        let value = match value {
-            Some(value) => self.converted(value, ty)?,
-            None => int(1).expr,
+        let Computed::Operator(op) = change else {
+            self.refuse(at.loc.span, "this operation");
+            return None;
         };
+        let value = self.converted(value, ty)?;
         let old = self.temporary();
         let updated = self.computed(op, Value { expr: var(old), ty }, Value { expr: value, ty }, at.loc.span)?;
         let updated = convert(&updated, ty);
@@ -179,7 +178,7 @@ impl Lower<'_> {
         })
     }
 
-    fn add_unless(&mut self, at: &ast::Expr, value: &ast::Expr, unless: &ast::Expr, orders: Orders) -> Option<Value> {
+    fn add_unless(&mut self, at: &ast::Expr, value: &ast::Expr, unless: &ast::Expr, orders: &Orders) -> Option<Value> {
         self.sequenced(&[at, value, unless]);
         let target = self.target(at)?;
         let ty = plain(target.ty);
@@ -190,11 +189,12 @@ impl Lower<'_> {
         let updated = convert(&updated, ty);
         let (add, end) = (self.code.label(), self.code.label());
         self.code.push(Op::AtomicBegin);
-        self.code.push(Op::load(Place::Reg(old), target.addr.clone()).tagged(orders.success.without(Tags::RELEASE)));
+        self.code
+            .push(Op::load(Place::Reg(old), target.addr.clone()).tagged(orders.success.tags().without(Tags::RELEASE)));
         let differs = binary(BinOp::Ne, var(old), unless);
         self.code.branch(differs.clone(), add, end);
         self.code.place(add);
-        self.code.push(Op::store(target.addr, updated).tagged(orders.success.without(Tags::ACQUIRE)));
+        self.code.push(Op::store(target.addr, updated).tagged(orders.success.tags().without(Tags::ACQUIRE)));
         self.code.place(end);
         self.code.push(Op::AtomicEnd);
         Some(Value { expr: differs, ty: Type::INT })
@@ -210,8 +210,8 @@ impl Lower<'_> {
             self.code.push(Op::Assume(binary(BinOp::Eq, var(old), free)));
             return Some(int(0));
         }
-        let orders = Orders { success: tags, failure: Tags::ATOMIC };
-        let old = self.cas(&target, free.clone(), taken, orders);
+        let orders = Orders { success: Said::Tags(tags), failure: Said::Tags(Tags::ATOMIC) };
+        let old = self.cas(&target, free.clone(), taken, &orders);
         Some(Value { expr: binary(BinOp::Eq, var(old), free), ty: Type::INT })
     }
 

@@ -3,7 +3,9 @@
 use cyrano_cfront::ast::{self, Decl, ExprKind, Init, Stmt, StmtKind, Storage};
 use cyrano_ir::{Addr, Expr, Fence, FenceName, Op, Span, Tags, Ty};
 
-use super::calls::{Called, Order, resolve};
+use cyrano_cfront::atomics::{Barrier, Called};
+
+use super::calls::{Order, resolve};
 use super::convert::convert;
 use super::lower::{Lower, Target};
 use super::types::{self, Type};
@@ -44,6 +46,7 @@ impl Lower<'_> {
             StmtKind::Break => self.refuse(span, "`break`"),
             StmtKind::Continue => self.refuse(span, "`continue`"),
             StmtKind::Return(_) => self.refuse(span, "`return`"),
+            StmtKind::StaticAssert(..) => self.refuse(span, "a static assertion"),
         }
     }
 
@@ -99,11 +102,11 @@ impl Lower<'_> {
     }
 
     /// A call whose value nobody wants.
-    fn call(&mut self, called: Called<'_>) {
-        match called {
+    fn call(&mut self, called: Called) {
+        match &called {
             Called::Nothing => {}
-            Called::Store { to, value, tags, fence } => {
-                self.store(to, value, Order::Tags(tags), self.code.span);
+            Called::Store { at, value, order, fence } => {
+                self.store(at, value, Order::Tags(order.tags()), self.code.span);
                 if let Some(fence) = fence {
                     self.code.named_fence(fence);
                 }
@@ -114,9 +117,10 @@ impl Lower<'_> {
                     self.code.push(Op::store(target.addr, Expr::Const(0)).tagged(tags));
                 }
             }
-            Called::Fence(name) => self.code.named_fence(name),
+            Called::Fence(Barrier::Named(name)) => self.code.named_fence(name),
             Called::Synchronize(domain) => self.synchronize(domain),
-            Called::Load { from, tags } => _ = self.load(from, Order::Tags(tags), None),
+            Called::Load { at, order } => _ = self.load(at, Order::Tags(order.tags()), None),
+            Called::Value(value) => _ = self.value(value, None),
             called => _ = self.update(called),
         }
     }

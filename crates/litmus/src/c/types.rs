@@ -93,7 +93,7 @@ pub(crate) fn of(ty: &TypeExpr, span: Span) -> Result<Type, Diagnostic> {
         TypeExpr::Struct(_) => "structures are not supported",
         TypeExpr::Enum(_) => "enumerations are not supported",
         TypeExpr::Void => "the type `void` is not supported",
-        TypeExpr::Function { .. } | TypeExpr::Error => "this type is not supported",
+        TypeExpr::Function { .. } | TypeExpr::TypeOf(_) | TypeExpr::Error => "this type is not supported",
     };
     Err(Diagnostic::new(span, what, "this type"))
 }

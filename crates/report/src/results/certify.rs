@@ -113,6 +113,7 @@ fn state_json(state: &Shown) -> impl Serialize {
         "memory": &state.memory,
         "threads": threads.collect::<Vec<_>>(),
         "monitor": &state.monitor,
+        "serial": &state.serial,
     }
 }
 
@@ -190,5 +191,8 @@ fn show(out: &mut String, label: &str, state: &Shown, style: Style) {
     }
     if !state.monitor.is_empty() {
         hang(out, "    monitor: ", &state.monitor, style);
+    }
+    for memory in &state.serial {
+        hang(out, "    serially: ", &memory.join(", "), style);
     }
 }

@@ -22,14 +22,11 @@ use crate::resolve::classes::Kind;
 use crate::resolve::constants::Constants;
 use crate::resolve::infer::Inference;
 use crate::resolve::kinds::interchangeable;
-use crate::syntax::ast::{CheckDecl, Rhs, StmtKind};
+use crate::syntax::ast::{Rhs, StmtKind};
 use crate::syntax::objects::{Algorithm, SpaceDecl};
 
 /// What clients write unless a check says something else: enough to make a value change.
 const VALUES: [i128; 2] = [0, 1];
-
-/// The models in which nothing is reordered.
-const IN_ORDER: [&str; 2] = ["inorder", "sc"];
 
 /// How many names of transactions there are. Each thread runs one, and each location and each reference that a thread follows may
 /// remember another one; a state that needs more is found out when it comes.
@@ -38,7 +35,7 @@ pub(crate) fn names(threads: usize, locs: usize) -> usize {
 }
 
 /// What is written in a check and makes no sense for threads that go on for ever.
-pub(crate) fn check_decl(check: &CheckDecl, decl: &SpaceDecl, reports: &mut Reports) -> Fallible<()> {
+pub(crate) fn check_decl(decl: &SpaceDecl, reports: &mut Reports) -> Fallible<()> {
     let mut failed = Ok(());
     for (bound, name) in [(&decl.txns, "txns"), (&decl.retry, "retry")] {
         if let Some(bound) = bound {
@@ -47,10 +44,6 @@ pub(crate) fn check_decl(check: &CheckDecl, decl: &SpaceDecl, reports: &mut Repo
             let help = "leave it out: after a commit or an abort comes another transaction";
             failed = Err(reports.complain(bound.span, message, "not here", help));
         }
-    }
-    if let Some(model) = check.models.iter().find(|model| !IN_ORDER.contains(&model.as_str())) {
-        let message = format!("progress is decided in the order of the text, not under `{model}`");
-        failed = Err(reports.complain(check.span, message, "here", "write `on inorder`"));
     }
     failed
 }
@@ -186,11 +179,7 @@ impl<'a> Lower<'a, '_, '_> {
 
     /// A call; the register of its result.
     fn operation(&mut self, method: TmMethod, args: &[i128], span: Span) -> Fallible<RegId> {
-        let shown: Vec<String> = args.iter().map(i128::to_string).collect();
-        self.emit(Op::OperationBegin(format!("{}({})", method.name(), shown.join(", "))), span)?;
-        let result = self.call(method.name(), args.iter().map(|arg| int(*arg)).collect(), span)?;
-        self.emit(Op::OperationEnd, span)?;
-        Ok(result)
+        self.operate(method.name(), args.iter().map(|arg| int(*arg)).collect(), span)
     }
 
     /// Gives the transaction a name that nobody holds, and what belongs to the name its initial value.

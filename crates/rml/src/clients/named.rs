@@ -187,8 +187,8 @@ impl<'a> Lower<'a, '_, '_> {
         Ok(result)
     }
 
-    /// A call of a method of an object that is no transactional memory, which is no part of any history: full fences keep it where it is.
-    fn operate(&mut self, method: &str, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
+    /// A call that is no part of any history, like those of an object that is no transactional memory: full fences keep it where it is.
+    pub(crate) fn operate(&mut self, method: &str, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
         self.emit(Op::OperationBegin(shown(method, &args)), span)?;
         self.emit(Op::fence(FenceSet::FULL), span)?;
         let result = self.inside_call(method, args, span)?;

@@ -149,7 +149,7 @@ impl<'a> Maker<'a> {
         for check in &self.file.checks {
             let About::All(decl, span) = &check.about else { continue };
             let endless = matches!(check.claim, Claim::Progress(_));
-            failed |= endless && endless::check_decl(check, decl, reports).is_err();
+            failed |= endless && endless::check_decl(decl, reports).is_err();
             let found = space(decl, *span, &constants, self.set, reports);
             let found = found.and_then(|space| {
                 let initial = self.initially(&constants, reports)?;
@@ -249,10 +249,7 @@ impl<'a> Maker<'a> {
         test.program.initial = self.initially(&constants, reports)?;
         if plan.endless {
             endless::find_clocks(&mut test.program);
-            self.add_checks(plan, (&constants, &events), &mut test.program, reports)?;
-            return Ok(test);
-        }
-        if let Some(space) = &plan.space {
+        } else if let Some(space) = &plan.space {
             let initial = &test.program.initial;
             test.program.interchangeable = interchangeable(self.algorithm, &constants, &memory, (space, initial));
             // Whoever knows its thread's number tells threads apart.

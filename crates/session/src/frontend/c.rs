@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cyrano_cfront::{Bounds, Test, TestFile};
+use cyrano_cfront::{Bounds, Test, TestFile, Unit};
 use cyrano_fences::FenceText;
 use cyrano_ir::blocks::diagnose::Words;
 use cyrano_ir::{Program, Ty};
@@ -20,6 +20,9 @@ const OBJECTS: &str = "objects";
 
 /// Whether `malloc` may return memory that was freed; kept with the constants, so that a saved trace says it too.
 pub(crate) const REUSE: &str = "reuse";
+
+/// What the one case of a whole program is called.
+const WHOLE: &str = "main";
 
 /// C.
 #[derive(Debug)]
@@ -47,6 +50,12 @@ impl Frontend for C {
         let unit = cyrano_cfront::parse(&source.text, &source.name, &resolver);
         let unit = unit.map_err(|errors| Failure::source(source, errors))?;
         let includes = includes.into_inner();
+        if is_whole(&unit, source, wanted, files) {
+            let program = unit.whole(bounds).map_err(|errors| Failure::source(source, errors))?;
+            let program = sized(program, bounds);
+            let test = TestInfo { name: WHOLE.to_owned(), tests: String::new(), includes };
+            return Ok(vec![Case { test: Some(test), ..Case::new(self, source, &set, program) }]);
+        }
         let text = match &wanted.tests {
             Tests::Again(tests) => {
                 let text = tests.first().map(|test| test.tests.clone()).unwrap_or_default();
@@ -57,7 +66,10 @@ impl Frontend for C {
         let declared = cyrano_cfront::tests(&text.text, &unit).map_err(|errors| Failure::source(&text, errors))?;
         let case = |test: Test| {
             let program = unit.program_within(&test, bounds).map_err(|errors| Failure::source(source, errors))?;
-            let program = sized(program, &test, bounds);
+            let mut program = sized(program, bounds);
+            let size = [("threads", test.threads.len()), ("calls", test.calls())];
+            let size = size.iter().map(|(name, number)| ((*name).to_owned(), count(*number)));
+            program.constants.splice(0..0, size);
             let test = TestInfo { name: test.name, tests: text.text.clone(), includes: includes.clone() };
             Ok(Case { test: Some(test), ..Case::new(self, source, &set, program) })
         };
@@ -65,6 +77,10 @@ impl Frontend for C {
     }
 
     fn has_tests(&self) -> bool {
+        true
+    }
+
+    fn maps_orders(&self) -> bool {
         true
     }
 
@@ -115,12 +131,23 @@ fn chosen(declared: &TestFile, wanted: &Tests, source: &Source, text: &Source) -
     if tests.is_empty() { Err(none()) } else { Ok(tests) }
 }
 
+/// Whether the file is a program by itself: it has `main` and no tests, or a trace says so.
+fn is_whole(unit: &Unit, source: &Source, wanted: &Wanted, files: &dyn Files) -> bool {
+    let whole = |test: &TestInfo| test.name == WHOLE && test.tests.is_empty();
+    match &wanted.tests {
+        Tests::Again(tests) => tests.iter().any(whole),
+        _ => unit.has_main() && tests_of(source, files).is_err(),
+    }
+}
+
+fn count(number: usize) -> i128 {
+    i128::try_from(number).unwrap_or(i128::MAX)
+}
+
 /// The program with its size among its constants.
-fn sized(program: Program, test: &Test, bounds: Bounds) -> Program {
+fn sized(program: Program, bounds: Bounds) -> Program {
     let words = program.locations.iter().filter(|location| location.ty != Ty::Gap).count();
-    let size = [("threads", test.threads.len()), ("vars", words), ("calls", test.calls())];
-    let count = |number: usize| i128::try_from(number).unwrap_or(i128::MAX);
-    let mut constants: Vec<_> = size.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
+    let mut constants = vec![("vars".to_owned(), count(words))];
     constants.push((OBJECTS.to_owned(), bounds.objects.into()));
     if program.has_headers() {
         constants.push((REUSE.to_owned(), bounds.reuse.into()));

@@ -12,6 +12,7 @@ use cyrano_memory::Model;
 use cyrano_report::{BlockReport, CheckReport, ClientsReport};
 use cyrano_trace::PropertyInfo;
 
+use super::options::EngineName;
 use super::{Answered, FIRST_MEMORY_OF_CALLS, Runner};
 use crate::case::Case;
 use crate::clients;
@@ -29,6 +30,9 @@ impl Runner {
         let case = &*case.for_question(Some(property), model);
         let query = case.query(model, Question::Holds(property))?;
         let Answered { engine, note, clauses, mut answer } = match (&self.large, property) {
+            (Some(large), _) if self.engine == Some(EngineName::Graphs) => {
+                large.ask_graphs(self.graphs, case, &query, &self.limits, watch)?
+            }
             (Some(large), _) => large.ask(&self.explore, self.cluster(), case, query, &self.limits, watch)?,
             // What a client of a C data type observes; the explorer alone may exhaust memory without answering.
             (None, Property::Observations(_)) => self.ask_in_turns(query, watch),
@@ -63,7 +67,7 @@ impl Runner {
             clauses,
             verdict: answer.verdict,
             reason: answer.reason.map(|cause| format!("{cause}{}", lines(case, &answer.places))),
-            caveats: case.caveats(answer.verdict).into_iter().chain(endless).collect(),
+            caveats: case.caveats(answer.verdict, model).into_iter().chain(endless).collect(),
             reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
             trace,
             minimised: proof.and_then(|proof| proof.minimised),

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cyrano_cluster::ClusterSearch;
-use cyrano_disk::{DiskSearch, Settings};
+use cyrano_disk::{DiskSearch, KeptGraphs, Settings};
 use cyrano_engine::{Cause, Engine, Limits, Query, Watch};
 use cyrano_explore::Explore;
+use cyrano_graphs::Graphs;
 
 use crate::case::Case;
 use crate::failure::Failure;
@@ -52,6 +53,26 @@ impl Large {
         // With a checkpoint, the time before counts, too.
         answer.stats.seconds = answer.stats.seconds.max(started.elapsed().as_secs_f64());
         Ok(Answered { engine: Some(search.name().to_owned()), note: None, clauses: None, answer })
+    }
+}
+
+impl Large {
+    /// Asks the engine on execution graphs, which keeps what is left to do.
+    pub(crate) fn ask_graphs(
+        &self,
+        graphs: Graphs,
+        case: &Case,
+        query: &Query<'_>,
+        limits: &Limits,
+        watch: &dyn Watch,
+    ) -> Result<Answered, Failure> {
+        if let Err(why) = graphs.supports(query) {
+            return Err(case.refused(Cause::NoEngine { engine: graphs.name(), why, instead: None }));
+        }
+        let (dir, resume, every) = (self.dir.clone(), self.resume, self.every);
+        let kept = KeptGraphs { graphs, settings: Settings { dir, resume, every, about: about(case) } };
+        let answer = kept.run(query, limits, watch).map_err(Failure::input)?;
+        Ok(Answered { engine: Some(graphs.name().to_owned()), note: None, clauses: None, answer })
     }
 }
 

@@ -25,9 +25,10 @@ pub static REDUCTIONS: [Reduction; 24] = [
     row("dead-registers", "Registers that are not read again are forgotten", |e, _, _| e.dead_registers = false),
     row("macro-steps", "Threads run on to their next shared access in one step", |e, _, _| e.macro_steps = false),
     row("timestamps", "Timestamps are renumbered", |e, _, _| e.timestamps = false),
-    row("thread-symmetry", "States that differ by a renaming of equal threads are one", |explore, symbolic, _| {
+    row("thread-symmetry", "States that differ by a renaming of equal threads are one", |explore, symbolic, graphs| {
         explore.thread_symmetry = false;
         symbolic.thread_symmetry = false;
+        graphs.thread_symmetry = false;
     }),
     row(
         "variable-symmetry",

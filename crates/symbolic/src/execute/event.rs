@@ -178,6 +178,8 @@ pub(crate) struct Wait {
 #[derive(Clone, Debug)]
 pub(crate) struct Spin {
     pub(crate) thread: ThreadId,
+    /// Where.
+    pub(crate) instr: InstrId,
     /// Whether it does.
     pub(crate) stops: Lit,
     /// What it did in the iteration: events, steps and choices from here to there.

@@ -120,9 +120,10 @@ impl Mark {
     }
 
     /// That the thread stops here, having done nothing since then that changes anything.
-    pub(crate) fn spin(self, thread: ThreadId, stops: Lit, run: &Run, own: &ThreadRun) -> Spin {
+    pub(crate) fn spin(self, thread: ThreadId, instr: InstrId, stops: Lit, run: &Run, own: &ThreadRun) -> Spin {
         Spin {
             thread,
+            instr,
             stops,
             events: self.events..run.events.len(),
             steps: self.steps..own.steps.len(),
@@ -131,6 +132,11 @@ impl Mark {
             passes: FALSE,
             settled: FALSE,
         }
+    }
+
+    /// What has been accessed since then.
+    pub(crate) fn events(self, run: &Run) -> std::ops::Range<usize> {
+        self.events..run.events.len()
     }
 
     /// Whether anything has been changed or asserted, or gone wrong, since then.

@@ -238,6 +238,10 @@ impl ThreadWalk<'_, '_> {
         let old = read.as_ref().unwrap_or(&nothing);
         let success = self.attempt(access, &address, *guard, state, &mut from);
         let write = change.as_ref().map(|change| self.change(change, old, guard, state, &mut from));
+        let goes_on = match (&write, change) {
+            (Some((_, adds)), Some(Change::Add(_))) if self.set.traits.relational && !self.any_path => *adds,
+            _ => *guard,
+        };
         let write = self.attempted(write, success);
         let freed = self.look(pc, kind, &address, *guard, state);
         let number = u32::try_from(self.run.events.len()).unwrap_or(u32::MAX);
@@ -275,6 +279,7 @@ impl ThreadWalk<'_, '_> {
             let guard = self.gates.and(*guard, self.whole);
             self.out.steps.push(Step { guard, instr: pc, read, success, event, freed });
         }
+        *guard = goes_on;
         self.reserve(access, number, state);
     }
 
@@ -375,8 +380,9 @@ impl ThreadWalk<'_, '_> {
                 self.gates.exchanges.retain(|swap| swap.keeps_binary(BinOp::Add, &old.range, &value.range));
                 let (sum, wrong) = self.gates.binary(BinOp::Add, old, &value);
                 if self.set.traits.relational {
-                    self.stop(guard, wrong);
-                    return (sum, *guard);
+                    // It has been read before that goes wrong.
+                    self.error(*guard, wrong);
+                    return (sum, self.gates.and(*guard, !wrong));
                 }
                 (self.repair((sum, wrong), *guard), *guard)
             }

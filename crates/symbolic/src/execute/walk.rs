@@ -26,6 +26,7 @@ use crate::execute::eval::{Registers, Taint};
 use crate::execute::event::{Item, LoopKey, Run, ThreadRun, Unit, Wait};
 use crate::execute::follow::Follow;
 use crate::execute::idle::{Idle, Mark, Point};
+use crate::execute::laps::Lap;
 use crate::execute::loops::{Key, Loops};
 use crate::execute::range::Range;
 use crate::execute::related::Traits;
@@ -46,6 +47,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) live: &'a [Liveness],
     /// Where each thread may be found idle.
     pub(crate) idle: &'a [Idle],
+    /// The heads of loops in which each thread may spin for ever, if that is asked under a model about relations.
+    pub(crate) rounds: &'a [Vec<InstrId>],
     /// How often each loop may be repeated.
     pub(crate) bound: &'a dyn Fn(LoopKey) -> usize,
     /// What each word may hold.
@@ -92,6 +95,8 @@ pub(crate) struct ThreadWalk<'a, 'g> {
     heads: BTreeMap<Key, Head>,
     /// Each point of a loop where the thread may be found idle, in each iteration.
     marks: BTreeMap<Key, Mark>,
+    /// Each head of a loop where the thread may come round, in its last iteration.
+    pub(crate) laps: BTreeMap<Key, Lap>,
     pub(crate) tracks: bool,
     /// The program's own order, under a model that follows it, with what instructions hand on.
     pub(crate) own: Option<Follow<'a>>,
@@ -142,6 +147,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
             halts: Vec::new(),
             heads: BTreeMap::new(),
             marks: BTreeMap::new(),
+            laps: BTreeMap::new(),
             tracks,
             own,
             any_path,
@@ -246,6 +252,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
             let pc = pending.pc;
             let (guard, state) = self.merge(pending.ways, Some(pc));
             let guard = self.unless_idle(&key, pc, guard, &state);
+            let guard = self.unless_spinning(&key, pc, guard, &state);
             if guard != FALSE && self.may_repeat(&key, pc, guard, &state) {
                 self.block(key, pc, guard, state);
             }
@@ -315,7 +322,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
                 let elsewhere = if point == Point::Always { FALSE } else { !last.guard };
                 let goes_on = self.gates.or(effects, elsewhere);
                 let stops = self.gates.and(guard, !goes_on);
-                self.run.spins.push(last.spin(self.thread, stops, self.run, &self.out));
+                self.run.spins.push(last.spin(self.thread, pc, stops, self.run, &self.out));
                 self.gates.and(guard, goes_on)
             }
             None => guard,

@@ -4,7 +4,7 @@ use std::mem::discriminant;
 
 use cyrano_engine::{Query, Question};
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{FinalVar, LocId, Program, Property, Quantifier, ThreadId};
+use cyrano_ir::{FinalVar, InstrId, LocId, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 use cyrano_memory::cat::Cat;
 use rustc_hash::FxHashMap;
@@ -13,6 +13,7 @@ use crate::Symbolic;
 use crate::execute::arith::Computed;
 use crate::execute::event::{Address, LoopKey, Run};
 use crate::execute::idle::Idle;
+use crate::execute::laps::heads;
 use crate::execute::loops::Loops;
 use crate::execute::range::Range;
 use crate::execute::related::Traits;
@@ -42,6 +43,10 @@ pub(crate) struct Problem<'a> {
     live: Vec<Liveness>,
     /// Where each thread may be found idle.
     idle: Vec<Idle>,
+    /// Whether threads stop there.
+    pub(crate) idles: bool,
+    /// The heads of loops in which each thread may spin for ever, if that is asked under a model about relations.
+    pub(crate) rounds: Vec<Vec<InstrId>>,
     /// Exchanges of threads that keep program and question, as far as the text shows it.
     swaps: Vec<Swap>,
     positions: Positions,
@@ -98,7 +103,14 @@ impl<'a> Problem<'a> {
         let live: Vec<Liveness> = live.collect();
         let loops: Vec<Loops> = program.threads.iter().map(Loops::new).collect();
         let words = Words::new(program, model);
-        let idles = engine.idle_iterations && may_idle(model);
+        let ends = model.cat().is_some() && matches!(question, Question::Holds(Property::Live(_)));
+        // There it is asked of every thread whether it spins, and after which rounds.
+        let idles = engine.idle_iterations && may_idle(model) && !ends;
+        let rounds = if ends {
+            program.threads.iter().zip(&loops).map(|(code, own)| heads(code, own)).collect()
+        } else {
+            Vec::new()
+        };
         let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
             let code = program.thread(thread);
             if idles { Idle::new(&words, thread, code, loops, live) } else { Idle::default() }
@@ -111,7 +123,7 @@ impl<'a> Problem<'a> {
         };
         let positions = Positions::default();
         let (ranges, covers) = (engine.ranges, engine.covered_histories);
-        Self { program, model, question, ranges, loops, live, idle, swaps, positions, covers }
+        Self { program, model, question, ranges, loops, live, idle, idles, rounds, swaps, positions, covers }
     }
 
     /// The same question about a program of which some fences may be there or not.
@@ -170,7 +182,9 @@ impl<'a> Problem<'a> {
         let finals = std::mem::take(&mut found.finals);
         let about_races = matches!(self.question, Question::Holds(Property::Races));
         let raced = about_races.then(|| gates.any(found.races.iter().map(|(.., lit)| *lit)));
-        let encoding = self.finish(gates, graph, run, Vec::new(), Vec::new(), FALSE, &finals);
+        let mut run = run;
+        let hangs = if self.rounds.is_empty() { FALSE } else { relational::hang(&mut gates, &mut run, &found) };
+        let encoding = self.finish(gates, graph, run, Vec::new(), Vec::new(), hangs, &finals);
         let target = raced.unwrap_or(encoding.target);
         Encoding { relational: Some(Box::new(found)), target, ..encoding }
     }
@@ -187,9 +201,9 @@ impl<'a> Problem<'a> {
 
     fn setting<'s>(&'s self, bound: &'s dyn Fn(LoopKey) -> usize, words: &'s [Range]) -> Setting<'s> {
         let (loops, live, idle) = (&self.loops, &self.live, &self.idle);
-        let optional = &self.positions;
+        let (rounds, optional) = (&self.rounds, &self.positions);
         let traits = Traits::of(self.model);
-        Setting { program: self.program, model: self.model, traits, loops, live, idle, bound, words, optional }
+        Setting { program: self.program, model: self.model, traits, loops, live, idle, rounds, bound, words, optional }
     }
 
     /// What each word may hold (CheckFence, section 3.4): the initial value and what is ever stored there.

@@ -21,6 +21,7 @@ mod base;
 mod bounds;
 mod events;
 mod faults;
+mod hang;
 mod literals;
 
 use cyrano_ir::{LocId, Program};
@@ -35,6 +36,8 @@ use crate::formula::graph::Graph;
 use crate::formula::lit::Lit;
 
 pub(crate) use events::{Act, Part};
+pub(crate) use faults::Fault;
+pub(crate) use hang::hang;
 
 /// What a model of the formula says about relations.
 #[derive(Clone, Debug, Default)]

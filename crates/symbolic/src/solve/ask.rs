@@ -21,7 +21,6 @@ use crate::execute::event::LoopKey;
 use crate::formula::encode::{Encoding, Problem};
 use crate::formula::gates::Formula;
 use crate::formula::lit::Lit;
-use crate::related::may_idle;
 use crate::solve::decode::{Decoded, decode};
 use crate::solve::histories::{self, Histories};
 use crate::solve::lasso::lasso;
@@ -32,6 +31,9 @@ use crate::{Symbolic, SymbolicStats};
 
 /// The bound that every loop starts with.
 pub(crate) const FIRST: usize = 1;
+
+/// How often a loop is repeated at most where it is asked who spins.
+const ROUNDS: usize = 4;
 
 /// How many decisions a round goes on for when its bounds are known to be too small.
 const PATIENCE: u64 = 20_000;
@@ -120,7 +122,7 @@ impl<'a> Ask<'a> {
         if self.engine.ranges {
             answer.reductions.push("ranges");
         }
-        if self.engine.idle_iterations && may_idle(self.query.model()) {
+        if self.problem.idles {
             answer.reductions.push("idle-iterations");
         }
         if self.engine.covered_histories && self.criterion().is_some() {
@@ -382,6 +384,9 @@ impl<'a> Ask<'a> {
             Question::Holds(Property::Final { .. }) => Some(Violation::FinalState),
             Question::Holds(Property::Races) => Some(race(encoding, &decoded.numbers, &value)?),
             _ if value(encoding.wrong) => Some(decoded.violation.clone()?),
+            _ if value(encoding.deadlock) && encoding.relational.is_some() => {
+                Some(Violation::Deadlock { blocked: decoded.blocked.clone() })
+            }
             _ if value(encoding.deadlock) => Some(match lasso(encoding, &mut decoded.execution, &value) {
                 Some(lasso) => Violation::Lasso(lasso),
                 None => Violation::Deadlock { blocked: decoded.blocked.clone() },
@@ -393,14 +398,20 @@ impl<'a> Ask<'a> {
         Some(Decision { decoded, violation, undefined: value(encoding.undefined) })
     }
 
+    /// How often a loop may be repeated. Who hangs under a model about relations mostly does so at once, and of a program whose loops go on nothing better is said than `bounded`.
+    fn most_iterations(&self) -> usize {
+        if self.problem.rounds.is_empty() { self.engine.iterations } else { self.engine.iterations.min(ROUNDS) }
+    }
+
     /// Lets these loops go round more often.
     fn raise(&mut self, beyond: &BTreeSet<LoopKey>) {
+        let most = self.most_iterations();
         for key in beyond {
             let bound = self.bounds.entry(*key).or_insert(FIRST.min(self.engine.iterations));
-            if *bound >= self.engine.iterations {
+            if *bound >= most {
                 self.given_up.insert(*key);
             }
-            *bound = (*bound + 1 + *bound / 4).min(self.engine.iterations);
+            *bound = (*bound + 1 + *bound / 4).min(most);
         }
     }
 }

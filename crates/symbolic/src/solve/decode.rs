@@ -66,6 +66,7 @@ pub(crate) fn decode(
             .collect();
         let left_out = leaves_out(encoding, thread, value);
         let mut machine = Machine::new(program, thread, &choices, &planned, left_out);
+        machine.ends_at_errors = relational.is_some();
         let written = machine.run()?;
         for ((step, plan), (index, written)) in steps.clone().zip(&planned).zip(written.into_iter().enumerate()) {
             let access = Access { thread, index: u32::try_from(index).ok()?, read: plan.read, written };
@@ -85,6 +86,7 @@ pub(crate) fn decode(
             Some(shown) => {
                 let planned: Vec<Planned> = planned.iter().map(|plan| Planned { instr: None, ..*plan }).collect();
                 let mut machine = Machine::new(shown, thread, &choices, &planned, left_out);
+                machine.ends_at_errors = relational.is_some();
                 machine.run()?;
                 at = std::mem::take(&mut machine.at);
                 machine.violation(encoding.asserts)
@@ -100,7 +102,8 @@ pub(crate) fn decode(
     }
     if let Some(relational) = relational {
         execution.relations = Some(Box::new(relations(relational, &numbers, value)));
-        let blocked = Vec::new();
+        let spins = encoding.run.spins.iter().filter(|spin| value(spin.settled));
+        let blocked = spins.map(|spin| Blocked { thread: spin.thread, instr: spin.instr }).collect();
         return Some(Decoded { execution, violation, blocked, numbers, said });
     }
     let mut at_node = vec![Vec::new(); encoding.graph.nodes as usize];
@@ -155,6 +158,8 @@ struct Machine<'a> {
     errors: Vec<(InstrId, EvalError)>,
     /// Whether the thread is left before a section.
     left_out: bool,
+    /// Whether every computation that goes wrong ends the thread, before the access that it is for: so it is under a model about relations.
+    ends_at_errors: bool,
     /// Failures and errors before the current section, as long as nothing in it has been performed.
     before_section: Option<(usize, usize)>,
 }
@@ -188,6 +193,7 @@ impl<'a> Machine<'a> {
             failed: Vec::new(),
             errors: Vec::new(),
             left_out,
+            ends_at_errors: false,
             before_section: None,
         }
     }
@@ -249,9 +255,10 @@ impl<'a> Machine<'a> {
         let next = InstrId(self.pc.0 + 1);
         let Some(instr) = program.thread(self.thread).code.get(self.pc.index()) else { return Flow::Stop };
         match &instr.op {
-            Op::Assign { dst, value } => match self.resolve(dst) {
-                Err(error) => return self.fail(error),
-                Ok(register) => self.registers[register.index()] = self.compute(value),
+            Op::Assign { dst, value } => match (self.resolve(dst), self.eval(value)) {
+                (Err(error), _) => return self.fail(error),
+                (Ok(_), Err(error)) if self.ends_at_errors => return self.fail(error),
+                (Ok(register), _) => self.registers[register.index()] = self.compute(value),
             },
             Op::Access(access) => return self.access(access),
             Op::Choose { dst, .. } => match (self.resolve(dst), self.choices.next()) {
@@ -265,6 +272,7 @@ impl<'a> Machine<'a> {
                 Ok(_) => {}
             },
             Op::Assert { cond, .. } => match self.eval(cond) {
+                Err(error) if self.ends_at_errors => return self.fail(error),
                 Err(error) => self.errors.push((self.pc, error)),
                 Ok(0) => self.failed.push((self.pc, self.errors.len())),
                 Ok(_) => {}
@@ -305,17 +313,27 @@ impl<'a> Machine<'a> {
             Err(error) => return self.fail(error),
             Ok(register) => register,
         };
+        let mut operands = access.operands().into_iter().map(|operand| self.eval(operand));
+        if let Some(error) = operands.find_map(Result::err).filter(|_| self.ends_at_errors) {
+            return self.fail(error);
+        }
         let Some(planned) = self.planned.next() else { return Flow::Stop };
         if planned.instr.is_some_and(|instr| instr != self.pc) {
             return Flow::Odd;
         }
         self.before_section = None;
         let written = access.change.as_ref().filter(|_| planned.success);
-        let written = written.and_then(|change| self.change(change, planned.read.unwrap_or(0)));
+        let before = self.errors.len();
+        let mut written = written.and_then(|change| self.change(change, planned.read.unwrap_or(0)));
+        let fails = self.ends_at_errors && self.errors.len() > before;
+        written = written.filter(|_| !fails);
         self.written.push(written);
         self.at.push(self.pc);
         let exclusive = access.kind == AccessKind::Store && access.tags.contains(Tags::EXCLUSIVE);
         let told = if exclusive { Some(i128::from(!planned.success)) } else { planned.read };
+        if fails {
+            return Flow::Stop;
+        }
         if let (Some(register), Some(value)) = (register, told) {
             self.registers[register.index()] = value;
         }

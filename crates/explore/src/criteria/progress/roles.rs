@@ -70,7 +70,7 @@ impl Want for Roles {
     fn node(&self, graph: &Graph, node: u32) -> bool {
         let facts = graph.facts(node);
         let quiet = self.every & !self.moving & !facts.empty == 0;
-        quiet && facts.busy & self.idle == 0 && facts.stalled & self.blocked == self.blocked
+        quiet && graph.is_possible(node) && facts.busy & self.idle == 0 && facts.stalled & self.blocked == self.blocked
     }
 
     fn edge(&self, edge: &Edge) -> bool {

@@ -81,6 +81,8 @@ pub(crate) struct Facts {
     pub inside: Threads,
     /// They are at an `assume` that has failed.
     pub refused: Threads,
+    /// They have performed something ahead of the text, out of order.
+    pub ahead: Threads,
 }
 
 /// The reachable states and the steps between them; if the search was stopped, those that it came to.
@@ -95,6 +97,8 @@ pub(crate) struct Graph {
     /// Whether some execution runs to its end.
     pub ended: bool,
     pub commits: bool,
+    /// Out of order, the nodes from which all regions that are under way can be completed; every other rests on a guess that is wrong.
+    possible: Option<Vec<bool>>,
 }
 
 /// What is observed.
@@ -133,6 +137,21 @@ impl Nodes {
         Self { edges, ..self }
     }
 
+    /// The nodes from which one comes to a node where nothing is performed ahead of the text.
+    fn possible(&self) -> Vec<bool> {
+        let mut possible: Vec<bool> = self.facts.iter().map(|facts| facts.ahead == 0).collect();
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for node in (0..possible.len()).rev().filter(|node| self.facts[*node].ahead != 0) {
+                let edges = &self.edges[self.firsts[node]..self.firsts[node + 1]];
+                if !possible[node] && edges.iter().any(|edge| possible.get(edge.to as usize) == Some(&true)) {
+                    (possible[node], changed) = (true, true);
+                }
+            }
+        }
+        possible
+    }
+
     /// How many bytes it takes, with what the search for cycles adds for each node.
     fn size(&self) -> u64 {
         let node = size_of::<Address>() + size_of::<usize>() + size_of::<Facts>() + super::cycles::PER_NODE;
@@ -153,13 +172,20 @@ impl Graph {
         let (found, store) = search.finish(edges.nodes().size(), <[u8]>::to_vec);
         let mut nodes = edges.nodes.into_inner().unwrap_or_else(PoisonError::into_inner);
         nodes.firsts.push(nodes.edges.len());
-        let nodes = if found.stop.is_some() { nodes.expanded() } else { nodes };
+        let cut = found.stop.is_some() || found.notes.end_search() || found.hit().is_some();
+        let nodes = if cut { nodes.expanded() } else { nodes };
         let wrong = found.hit().cloned();
         let ended = found.judge.ended;
         let commits = nodes.edges.iter().any(|edge| edge.ended == Some(TxEvent::Commit));
         let Found { stop, path, notes, stats, .. } = found;
         let stats = Stats { transitions: nodes.edges.len() as u64, ..stats };
-        Self { store, nodes, stats, notes, stop, wrong: wrong.map(|hit| (path, hit)), ended, commits }
+        let possible = m.own_order.map(|_| nodes.possible());
+        Self { store, nodes, stats, notes, stop, wrong: wrong.map(|hit| (path, hit)), ended, commits, possible }
+    }
+
+    /// Whether the steps up to a node are a beginning of an execution.
+    pub fn is_possible(&self, node: u32) -> bool {
+        self.possible.as_ref().is_none_or(|possible| possible[node as usize])
     }
 
     /// How many nodes there are.
@@ -238,6 +264,15 @@ impl<'m> Edges<'m> {
         let mut facts = Facts { busy: self.m.busy(state), ..Facts::default() };
         for (thread, own) in state.threads.iter().enumerate() {
             let (me, deferred) = (1 << thread, own.deferred());
+            if let Some(order) = self.m.own_order {
+                let (waits, stopped) = stepper.own_waits(order, state, thread);
+                facts.stalled |= if moving & me == 0 && waits { me } else { 0 };
+                facts.refused |= if stopped { me } else { 0 };
+                facts.inside |= if self.inside[thread][own.pc as usize] { me } else { 0 };
+                facts.ahead |= if own.queue.is_empty() { 0 } else { me };
+                facts.empty |= me;
+                continue;
+            }
             let waits_for_setup = setup.is_some_and(|setup| setup != thread);
             let op = self.m.op(thread, own.pc);
             let ends = matches!(op, Op::Halt) && !waits_for_setup;

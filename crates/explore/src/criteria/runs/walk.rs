@@ -36,11 +36,15 @@ pub(crate) fn execution(m: &Machine<'_>, graph: &Graph, cycle: &Cycle) -> (Execu
             state = around(&mut walk, graph, state, cycle);
         }
     }
-    let stem = extent(&walk.execution, &state);
+    if m.own_order.is_some() {
+        // Each thread that moves is in a region that it entered in a round.
+        state = around(&mut walk, graph, state, cycle);
+    }
+    let stem = extent(&walk, &state, m.own_order.is_some());
     for _ in 0..ROUNDS {
         state = around(&mut walk, graph, state, cycle);
     }
-    let all = extent(&walk.execution, &state);
+    let all = extent(&walk, &state, m.own_order.is_some());
     let part = |all: usize, stem: usize| (all - stem) / ROUNDS;
     let parts = |all: &[usize], stem: &[usize]| all.iter().zip(stem).map(|(all, stem)| part(*all, *stem)).collect();
     let round = Extent {
@@ -48,7 +52,11 @@ pub(crate) fn execution(m: &Machine<'_>, graph: &Graph, cycle: &Cycle) -> (Execu
         choices: parts(&all.choices, &stem.choices),
         issued: parts(&all.issued, &stem.issued),
     };
-    (walk.execution, stem, round)
+    if m.own_order.is_some() {
+        // Where accesses are performed ahead of the text, what comes then shows that they are executed: as after every round another round first.
+        state = around(&mut walk, graph, state, cycle);
+    }
+    (walk.finish(state), stem, round)
 }
 
 /// Goes around once.
@@ -68,10 +76,11 @@ fn follow(walk: &mut PathReplay<'_>, graph: &Graph, state: &State, edge: &Edge) 
 }
 
 /// How much of an execution has happened, and how many accesses each thread has issued by then.
-fn extent(execution: &Execution, state: &State) -> Extent {
+fn extent(walk: &PathReplay<'_>, state: &State, out_of_order: bool) -> Extent {
+    let issued = state.threads.iter().map(|thread| thread.issued as usize);
     Extent {
-        steps: execution.order.len(),
-        choices: execution.choices.iter().map(Vec::len).collect(),
-        issued: state.threads.iter().map(|thread| thread.issued as usize).collect(),
+        steps: walk.execution.order.len(),
+        choices: walk.choices_made(),
+        issued: if out_of_order { Vec::new() } else { issued.collect() },
     }
 }

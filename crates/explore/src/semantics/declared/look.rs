@@ -13,6 +13,7 @@ use cyrano_ir::dataflow::{reads, writes};
 use cyrano_ir::{Addr, EvalError, Expr, LocalExpr, Op, Place, Program};
 
 use crate::reductions::ample::Footprint;
+use crate::reductions::timestamps::{additions, constants};
 use crate::semantics::declared::follow::{Follows, Way, reach};
 use crate::semantics::declared::partial::{eval, location, set};
 use crate::semantics::declared::region::{Region, Units, WIDE, is_barrier};
@@ -138,6 +139,7 @@ impl<const W: usize> Lookahead<'_, W> {
                 self.exits.push((pc, weight, way));
                 return;
             }
+            self.note_sums(op, &way.regs);
             match op {
                 Op::Jump(to) => return self.arrive(to.0, weight, way),
                 Op::Branch { cond, then_to, else_to } => {
@@ -242,6 +244,25 @@ impl<const W: usize> Lookahead<'_, W> {
             self.look.performed.push((pc, follows.may.resized()));
         }
         in_time && !done
+    }
+
+    /// Notes what an instruction without an access adds to, as far as it is known.
+    fn note_sums(&mut self, op: &Op, regs: &[Option<i128>]) {
+        if !self.region.timed || op.access_kind().is_some() {
+            return;
+        }
+        for operand in op.operands() {
+            additions(operand, &mut |sum| {
+                sum.for_each_var(&mut |place| {
+                    if let Ok(register) = place.register(regs)
+                        && let Some(value) = regs[register.index()]
+                    {
+                        let own = self.region.registers[register.index()];
+                        self.look.sums.push((own, value, constants(sum)));
+                    }
+                });
+            });
+        }
     }
 
     fn error(&mut self, pc: u32, weight: f64, error: EvalError) {
@@ -390,7 +411,7 @@ impl<const W: usize> Lookahead<'_, W> {
         }
         self.look.waits |= !known;
         if known {
-            self.look.ready.push(Ready { pc, regs: regs.to_vec() });
+            self.look.ready.push(Ready { pc, regs: regs.to_vec(), certain: weight == 1.0 });
         }
         known
     }
@@ -414,8 +435,17 @@ impl<const W: usize> Lookahead<'_, W> {
         let (mut first, mut footprint) = (None, Footprint::default());
         for pc in begin + 1..end - 1 {
             let op = region.op(pc);
+            self.note_sums(op, &way.regs);
             match op {
                 Op::Assign { .. } | Op::Assert { .. } => follows = follows | self.compute(pc, op, weight, way),
+                // Made with the section: a name that nobody holds.
+                Op::Choose { dst, .. } => {
+                    let done = self.done_at(pc);
+                    self.meet(done.is_some());
+                    let from = self.hand_on(pc, op, way);
+                    way.note(dst, from);
+                    self.assign(pc, dst, done, weight, way);
+                }
                 Op::Assume(_) | Op::Limit { .. } => follows = follows | self.hand_on(pc, op, way),
                 _ if op.access_kind().is_some() => {
                     let done = self.done_at(pc);
@@ -434,7 +464,7 @@ impl<const W: usize> Lookahead<'_, W> {
         if self.judge(unit, pc, done, follows) {
             ready = !needs_more(region, begin..end, &regs);
             self.look.waits |= !ready;
-            self.look.ready.push(Ready { pc: begin, regs });
+            self.look.ready.push(Ready { pc: begin, regs, certain: weight == 1.0 });
         }
         if !done {
             let waits = |pc: u32| matches!(region.op(pc), Op::Assume(_) | Op::Limit { .. });

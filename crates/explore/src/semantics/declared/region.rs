@@ -95,6 +95,8 @@ pub(crate) struct Region {
     pub size: usize,
     /// Whether the model keeps accesses of one address in order.
     pub same: bool,
+    /// Whether it may add to a timestamp, so that sums have to be looked at.
+    pub timed: bool,
     /// Whether a thread may have to stop in it for ever, for what it assumes outside of atomic sections.
     pub may_stop: bool,
 }
@@ -134,14 +136,27 @@ fn starts(program: &Program, thread: ThreadId) -> Vec<u32> {
 /// Where regions of a thread start.
 fn first_instructions(program: &Program, thread: ThreadId) -> impl Iterator<Item = usize> {
     let code = &program.thread(thread).code;
-    let behind = (0..code.len()).filter(|pc| is_barrier(&code[*pc].op)).map(|pc| pc + 1);
+    let halts = |pc: &usize| !matches!(code[*pc].op, Op::Halt);
+    let behind = (0..code.len()).filter(|pc| is_barrier(&code[*pc].op)).filter(halts);
+    let behind = behind.map(move |pc| behind_barrier(program, thread, pc as u32) as usize);
     std::iter::once(0).chain(behind).filter(|start| *start < code.len())
+}
+
+/// Where a thread stands that has passed a barrier: a thread that goes on for ever jumps back from there.
+pub(crate) fn behind_barrier(program: &Program, thread: ThreadId, barrier: u32) -> u32 {
+    let code = &program.thread(thread).code;
+    let mut pc = barrier + 1;
+    for _ in 0..code.len() {
+        let Some(Op::Jump(to)) = code.get(pc as usize).map(|instr| &instr.op) else { break };
+        pc = to.0;
+    }
+    pc
 }
 
 /// Whether a region ends at this instruction.
 pub(crate) fn is_barrier(op: &Op) -> bool {
     match op {
-        Op::Invoke { .. } | Op::Respond(_) | Op::Halt => true,
+        Op::Invoke { .. } | Op::Respond(_) | Op::Transaction(_) | Op::Halt => true,
         Op::Fence(fence) => fence.pairs().contains(FenceSet::FULL),
         _ => false,
     }
@@ -177,9 +192,8 @@ impl Region {
     pub fn new(m: &Machine<'_>, thread: ThreadId, start: u32, order: &OwnOrder) -> Self {
         let program = m.program;
         let same = m.model.reordering().keeps(AccessKind::Store, AccessKind::Store, true);
-        let code = &program.thread(thread).code;
-        let end = end(program, thread, start);
-        let ops = || code[start as usize..=end].iter().map(|instr| &instr.op);
+        let reached = ops_from(program, thread, start);
+        let ops = || reached.iter().copied();
         let mut touched = vec![false; program.thread(thread).registers.len()];
         ops().filter(|op| !is_barrier(op)).for_each(|op| touch(op, &mut touched));
         let registers: Vec<u32> = (0..touched.len()).filter(|r| touched[*r]).map(|r| r as u32).collect();
@@ -200,7 +214,8 @@ impl Region {
         let listed = (start as usize..start as usize + units.len()).map(earlier).collect();
         let code: Vec<Op> = ops().map(rename).collect();
         let may_stop = assume::may_stop(start, &code);
-        Self { start, code, registers, size: size(&units), units, listed, same, may_stop }
+        let timed = m.timestamps.is_some();
+        Self { start, code, registers, size: size(&units), units, listed, same, timed, may_stop }
     }
 }
 
@@ -221,18 +236,19 @@ fn reached(program: &Program, thread: ThreadId, start: u32) -> Vec<usize> {
     all
 }
 
-/// The last instruction of a region.
-fn end(program: &Program, thread: ThreadId, start: u32) -> usize {
-    reached(program, thread, start).into_iter().max().unwrap_or(start as usize)
+/// The instructions from the start of a region to its last one. What stands between and does not belong to it is left out.
+fn ops_from(program: &Program, thread: ThreadId, start: u32) -> Vec<&Op> {
+    let code = &program.thread(thread).code;
+    let reached = reached(program, thread, start);
+    let end = reached.iter().copied().max().unwrap_or(start as usize);
+    let mut ops = vec![&Op::Halt; end + 1 - start as usize];
+    reached.into_iter().for_each(|pc| ops[pc - start as usize] = &code[pc].op);
+    ops
 }
 
 /// The most units that a region of a thread has.
 pub(crate) fn largest(program: &Program, thread: ThreadId) -> usize {
-    let code = &program.thread(thread).code;
-    let of = |start: usize| {
-        let end = end(program, thread, start as u32);
-        size(&units(code[start..=end].iter().map(|instr| &instr.op)))
-    };
+    let of = |start: usize| size(&units(ops_from(program, thread, start as u32).into_iter()));
     first_instructions(program, thread).map(of).max().unwrap_or(0)
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct Look {
     pub open: Vec<Open>,
     /// Where the region may end.
     pub ends: Vec<u32>,
+    /// The sums that were computed on the way: a register of the thread, its value, and what is added to it at most.
+    pub sums: Vec<(u32, i128, i128)>,
 }
 
 /// An access or an atomic section that has not been performed.
@@ -67,6 +69,8 @@ pub(crate) struct Ready {
     pub pc: u32,
     /// The registers before it.
     pub regs: Vec<Option<i128>>,
+    /// Whether it is executed in any case.
+    pub certain: bool,
 }
 
 /// A choice that can be made.

@@ -31,6 +31,10 @@ pub(crate) enum Fault {
     OrderThreads,
     /// Accesses that may be to one location are.
     AlwaysThere,
+    /// Who spins need not have seen the latest writes.
+    StaleRounds,
+    /// Who spins may have other registers each time.
+    OtherRegisters,
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ impl Ask<'_> {
     fn bound(&self, loops: &BTreeSet<LoopKey>) -> Cause {
         let names: BTreeSet<&str> = loops.iter().map(|key| &*self.query.program().thread(key.thread).name).collect();
         let threads = names.into_iter().map(str::to_owned).collect();
-        Cause::Unrolled { threads, times: self.engine.iterations }
+        Cause::Unrolled { threads, times: self.most_iterations() }
     }
 
     /// The bounds are sufficient. What remains are limits of the program, and whether anything was exercised.
@@ -193,7 +193,7 @@ fn flagged(flags: BTreeSet<String>) -> Answer {
 
 /// Whether threads that wait for ever would violate a property.
 fn is_about_steps(property: &Property) -> bool {
-    matches!(property, Property::Assertions | Property::Observations(_))
+    matches!(property, Property::Assertions | Property::Observations(_) | Property::Live(_))
 }
 
 /// What has to be possible for a property to be exercised, one of these, and why it is vacuous otherwise; see [`vacuity`].

@@ -1,5 +1,6 @@
 //! The comparison of both engines on random programs notices each bug.
 
+use cyrano_conformance::hangs::hangs_agree;
 use cyrano_conformance::limits;
 use cyrano_conformance::pinned::pinned;
 use cyrano_conformance::related::related;
@@ -62,6 +63,38 @@ fn noticed(programs: &[(Program, Model)], fault: Option<Fault>) -> Option<(usize
     let found = programs.iter().enumerate().find_map(|(at, (program, model))| Some((at, complaint(program, model)?)));
     ON.set(None);
     found
+}
+
+/// Two that wait: for a value that is sent late, and for one that changes with every round.
+const WAITING: [&str; 2] = [
+    "program late\nlocation x = 0\n\
+     thread p\nregister r = 0\n@0: r := load x\n@1: branch (r == 0) then @0 else @2\n@2: halt\n\
+     thread q\n@0: store x, 1\n@1: halt\n",
+    "program counts\nlocation x = 0\nthread p\nregister r = 0\nregister s = 0\n\
+     @0: s := load x\n@1: r := (r + 1)\n@2: branch (r < 3) then @0 else @3\n@3: halt\n",
+];
+
+#[test]
+fn bugs_in_rounds_are_noticed() {
+    let models = cyrano_memory::relational();
+    let programs = WAITING.map(|text| cyrano_ir::text::parse(text).expect("a program"));
+    let symbolic = Symbolic { iterations: 2, ..Symbolic::default() };
+    let noticed = |fault| {
+        ON.set(fault);
+        let all = programs.iter().flat_map(|program| models.iter().map(move |model| (program, model)));
+        let mut complaints = { all }.filter_map(|(program, model)| {
+            hangs_agree(&symbolic, program, model, &|| limits(0.5, 2)).err().map(|why| why.to_string())
+        });
+        let found = complaints.next();
+        ON.set(None);
+        found
+    };
+    assert_eq!(noticed(None), None);
+    for fault in [Fault::StaleRounds, Fault::OtherRegisters] {
+        let found = noticed(Some(fault));
+        println!("{fault:?}: {found:?}");
+        assert!(found.is_some(), "nobody notices {fault:?}");
+    }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 //! `READ_ONCE` and `WRITE_ONCE` are atomic and order nothing. A read-modify-write that returns a value is a full fence before and behind,
 //! unless its name says `_relaxed`, `_acquire` or `_release`; one that returns nothing orders nothing. One that fails orders nothing either.
 
-use cyrano_ir::{BinOp, Diagnostic, Tags};
+use cyrano_ir::{BinOp, Tags};
 
-use super::calls::{Args, Called, Orders, Result, operator, pointer};
+use super::{Args, Barrier, Called, Change, Order, Orders, Resolved, Result, number, operator, pointer};
 
 /// Functions without arguments that are fences, or marks of critical sections.
 const FENCES: [&str; 15] = [
@@ -36,74 +36,72 @@ fn fence(name: &str) -> Option<&'static str> {
     })
 }
 
-type Resolved<'e> = std::result::Result<Option<Called<'e>>, Diagnostic>;
-
-pub(super) fn resolve(call: Args<'_>) -> Resolved<'_> {
+pub(super) fn resolve(call: Args<'_>) -> Resolved {
     if let Some(fence) = fence(call.name) {
         let [] = call.take()?;
-        return Ok(Some(Called::Fence(fence)));
+        return Ok(Some(Called::Fence(Barrier::Named(fence))));
     }
-    let once = Tags::ATOMIC;
-    let (acquire, release) = (once | Tags::ACQUIRE, once | Tags::RELEASE);
+    let said = |more: Tags| Order::Tags(Tags::ATOMIC | more);
+    let (once, acquire, release) = (said(Tags::default()), said(Tags::ACQUIRE), said(Tags::RELEASE));
     Ok(Some(match call.name {
         "READ_ONCE" | "rcu_dereference" | "lockless_dereference" => {
             let [place] = call.take()?;
-            Called::Load { from: pointer(place)?, tags: once }
+            Called::Load { at: pointer(place), order: once }
         }
         "WRITE_ONCE" => {
             let [place, value] = call.take()?;
-            Called::Store { to: pointer(place)?, value, tags: once, fence: None }
+            Called::Store { at: pointer(place), value, order: once, fence: None }
         }
         "rcu_assign_pointer" => {
             let [place, value] = call.take()?;
-            Called::Store { to: pointer(place)?, value, tags: release, fence: None }
+            Called::Store { at: pointer(place), value, order: release, fence: None }
         }
         "smp_load_acquire" | "atomic_read_acquire" => {
-            let [from] = call.take()?;
-            Called::Load { from, tags: acquire }
+            let [at] = call.take()?;
+            Called::Load { at, order: acquire }
         }
         "smp_store_release" | "atomic_set_release" => {
-            let [to, value] = call.take()?;
-            Called::Store { to, value, tags: release, fence: None }
+            let [at, value] = call.take()?;
+            Called::Store { at, value, order: release, fence: None }
         }
         "smp_store_mb" => {
             let [place, value] = call.take()?;
-            Called::Store { to: pointer(place).unwrap_or(place), value, tags: once, fence: Some("smp_mb") }
+            Called::Store { at: pointer(place), value, order: once, fence: Some("smp_mb") }
         }
         "atomic_read" => {
-            let [from] = call.take()?;
-            Called::Load { from, tags: once }
+            let [at] = call.take()?;
+            Called::Load { at, order: once }
         }
         "atomic_set" => {
-            let [to, value] = call.take()?;
-            Called::Store { to, value, tags: once, fence: None }
+            let [at, value] = call.take()?;
+            Called::Store { at, value, order: once, fence: None }
         }
         _ => return sections(call),
     }))
 }
 
 /// Locks, and sleepable RCU.
-fn sections(call: Args<'_>) -> Resolved<'_> {
+fn sections(call: Args<'_>) -> Resolved {
     Ok(Some(match call.name {
         "spin_lock" | "spin_trylock" => {
             let [at] = call.take()?;
             Called::Lock { at, wait: call.name == "spin_lock" }
         }
         "spin_unlock" => {
-            let [to] = call.take()?;
-            Called::Unlock(to)
+            let [at] = call.take()?;
+            Called::Unlock(at)
         }
         "spin_is_locked" => {
             let [at] = call.take()?;
             Called::IsLocked(at)
         }
         "srcu_read_lock" | "srcu_down_read" => {
-            let [from] = call.take()?;
-            Called::Load { from, tags: Tags::SRCU }
+            let [at] = call.take()?;
+            Called::Load { at, order: Order::Tags(Tags::SRCU) }
         }
         "srcu_read_unlock" | "srcu_up_read" => {
-            let [to, value] = call.take()?;
-            Called::Store { to, value, tags: Tags::SRCU, fence: None }
+            let [at, value] = call.take()?;
+            Called::Store { at, value, order: Order::Tags(Tags::SRCU), fence: None }
         }
         "synchronize_srcu" | "synchronize_srcu_expedited" => {
             let [domain] = call.take()?;
@@ -114,16 +112,16 @@ fn sections(call: Args<'_>) -> Resolved<'_> {
 }
 
 /// Read-modify-writes.
-fn update(call: Args<'_>) -> Resolved<'_> {
+fn update(call: Args<'_>) -> Resolved {
     let once = Tags::ATOMIC;
     let endings = [("_relaxed", once), ("_acquire", once | Tags::ACQUIRE), ("_release", once | Tags::RELEASE)];
     let ending = endings.into_iter().find_map(|(ending, tags)| Some((call.name.strip_suffix(ending)?, tags)));
     let (base, tags) = ending.unwrap_or((call.name, once | Tags::FULL));
-    let orders = Orders { success: tags, failure: once };
+    let orders = Orders { success: Order::Tags(tags), failure: Order::Tags(once) };
     Ok(Some(match base {
         "xchg" | "atomic_xchg" => {
             let [at, value] = call.take()?;
-            Called::Exchange { at, value, tags }
+            Called::Exchange { at, value, order: Order::Tags(tags) }
         }
         "cmpxchg" | "atomic_cmpxchg" => {
             let [at, expected, new] = call.take()?;
@@ -138,7 +136,7 @@ fn update(call: Args<'_>) -> Resolved<'_> {
 }
 
 /// `atomic_add(1, x)`, `atomic_inc_return(x)`, `atomic_fetch_add(1, x)`, `atomic_dec_and_test(x)`, ….
-fn arithmetic<'e>(call: Args<'e>, base: &str, tags: Tags, ordered: bool) -> Resolved<'e> {
+fn arithmetic(call: Args<'_>, base: &str, tags: Tags, ordered: bool) -> Resolved {
     let Some(rest) = base.strip_prefix("atomic_") else { return Ok(None) };
     let (word, result) = if let Some(word) = rest.strip_prefix("fetch_") {
         (word, Result::Old)
@@ -151,11 +149,11 @@ fn arithmetic<'e>(call: Args<'e>, base: &str, tags: Tags, ordered: bool) -> Reso
     } else {
         (rest, Result::Nothing)
     };
-    let (op, unary) = match word {
-        "inc" => (BinOp::Add, true),
-        "dec" => (BinOp::Sub, true),
+    let (change, unary) = match word {
+        "inc" => (Change::Operator(BinOp::Add), true),
+        "dec" => (Change::Operator(BinOp::Sub), true),
         _ => match operator(word) {
-            Some(op) => (op, false),
+            Some(change) => (change, false),
             None => return Ok(None),
         },
     };
@@ -166,10 +164,10 @@ fn arithmetic<'e>(call: Args<'e>, base: &str, tags: Tags, ordered: bool) -> Reso
     let tags = if plain { Tags::ATOMIC | Tags::NORETURN } else { tags };
     let (at, value) = if unary {
         let [at] = call.take()?;
-        (at, None)
+        (at, number(1, call.loc))
     } else {
         let [value, at] = call.take()?;
-        (at, Some(value))
+        (at, value)
     };
-    Ok(Some(Called::Fetch { at, op, value, tags, result }))
+    Ok(Some(Called::Fetch { at, change, value, order: Order::Tags(tags), result }))
 }

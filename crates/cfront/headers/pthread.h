@@ -1,0 +1,407 @@
+// POSIX threads. What creates, joins and ends threads is known to the checker; the rest is C.
+// A mutex is the name of the thread that holds it, 0 if nobody does, 1 once it is destroyed.
+#ifndef CYRANO_PTHREAD_H
+#define CYRANO_PTHREAD_H
+#include <cyrano.h>
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+typedef unsigned long pthread_t;
+typedef struct { int detached; } pthread_attr_t;
+typedef struct { int kind; } pthread_mutexattr_t;
+typedef struct { int unused; } pthread_condattr_t;
+typedef struct { int unused; } pthread_rwlockattr_t;
+typedef struct { int unused; } pthread_barrierattr_t;
+typedef struct { unsigned long owner; int kind; int depth; } pthread_mutex_t;
+typedef struct { unsigned long owner; } pthread_spinlock_t;
+
+#define PTHREAD_CREATE_JOINABLE 0
+#define PTHREAD_CREATE_DETACHED 1
+#define PTHREAD_PROCESS_PRIVATE 0
+#define PTHREAD_PROCESS_SHARED 1
+#define PTHREAD_MUTEX_NORMAL 0
+#define PTHREAD_MUTEX_RECURSIVE 1
+#define PTHREAD_MUTEX_ERRORCHECK 2
+#define PTHREAD_MUTEX_DEFAULT 0
+#define PTHREAD_MUTEX_INITIALIZER { 0, 0, 0 }
+
+int pthread_create();
+int pthread_join();
+pthread_t pthread_self(void);
+void pthread_exit(void *result);
+
+unsigned long __cyrano_acquire();
+unsigned long __cyrano_load();
+void __cyrano_release();
+void __cyrano_store();
+void __cyrano_must(bool holds, const char *why);
+int __cyrano_mentions(const char *function);
+int __cyrano_number(void);
+int __cyrano_any_thread(void);
+
+static inline int pthread_equal(pthread_t one, pthread_t other) { return one == other; }
+static inline int pthread_detach(pthread_t thread) { return 0; }
+static inline int pthread_attr_init(pthread_attr_t *attributes) { return 0; }
+static inline int pthread_attr_destroy(pthread_attr_t *attributes) { return 0; }
+static inline int pthread_attr_setdetachstate(pthread_attr_t *attributes, int state) { return 0; }
+static inline int pthread_attr_setstacksize(pthread_attr_t *attributes, size_t size) { return 0; }
+
+static inline int pthread_mutexattr_init(pthread_mutexattr_t *attributes)
+{
+    attributes->kind = PTHREAD_MUTEX_DEFAULT;
+    return 0;
+}
+
+static inline int pthread_mutexattr_destroy(pthread_mutexattr_t *attributes) { return 0; }
+
+static inline int pthread_mutexattr_settype(pthread_mutexattr_t *attributes, int kind)
+{
+    attributes->kind = kind;
+    return 0;
+}
+
+static inline int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    mutex->owner = 0;
+    if (__cyrano_mentions("pthread_mutexattr_settype")) {
+        mutex->kind = PTHREAD_MUTEX_DEFAULT;
+        if (attributes)
+            mutex->kind = attributes->kind;
+        mutex->depth = 0;
+    }
+    return 0;
+}
+
+static inline int pthread_mutex_destroy(pthread_mutex_t *mutex)
+{
+    unsigned long owner = __cyrano_load(&mutex->owner);
+    __cyrano_must(owner != 1, "a mutex is destroyed twice");
+    __cyrano_must(owner == 0, "a mutex is destroyed while somebody holds it");
+    __cyrano_store(&mutex->owner, 1);
+    return 0;
+}
+
+static inline int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    if (__cyrano_mentions("pthread_mutexattr_settype")) {
+        int kind = mutex->kind;
+        if (kind != PTHREAD_MUTEX_NORMAL && __cyrano_load(&mutex->owner) == pthread_self()) {
+            if (kind == PTHREAD_MUTEX_ERRORCHECK)
+                return EDEADLK;
+            mutex->depth++;
+            return 0;
+        }
+    }
+    atomic {
+        unsigned long owner = __cyrano_acquire(&mutex->owner);
+        __cyrano_must(owner != 1, "a mutex is locked after it was destroyed");
+        assume(owner == 0);
+        __cyrano_store(&mutex->owner, pthread_self());
+    }
+    return 0;
+}
+
+static inline int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    if (__cyrano_mentions("pthread_mutexattr_settype")) {
+        if (mutex->kind == PTHREAD_MUTEX_RECURSIVE && __cyrano_load(&mutex->owner) == pthread_self()) {
+            mutex->depth++;
+            return 0;
+        }
+    }
+    int result = EBUSY;
+    atomic {
+        unsigned long owner = __cyrano_acquire(&mutex->owner);
+        __cyrano_must(owner != 1, "a mutex is locked after it was destroyed");
+        if (owner == 0) {
+            __cyrano_store(&mutex->owner, pthread_self());
+            result = 0;
+        }
+    }
+    return result;
+}
+
+static inline int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    unsigned long owner = __cyrano_load(&mutex->owner);
+    if (__cyrano_mentions("pthread_mutexattr_settype")) {
+        int kind = mutex->kind;
+        if (kind == PTHREAD_MUTEX_ERRORCHECK && owner != pthread_self())
+            return EPERM;
+        if (kind == PTHREAD_MUTEX_RECURSIVE && owner == pthread_self() && mutex->depth > 0) {
+            mutex->depth--;
+            return 0;
+        }
+    }
+    __cyrano_must(owner == pthread_self(), "a mutex is unlocked by a thread that does not hold it");
+    __cyrano_release(&mutex->owner, 0);
+    return 0;
+}
+
+// Which threads wait: a bit for each, cleared by whoever wakes it. With CYRANO_SPURIOUS_WAKEUPS a thread may also wake by itself.
+typedef struct { unsigned long waiting; } pthread_cond_t;
+#define PTHREAD_COND_INITIALIZER { 0 }
+
+static inline int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attributes)
+{
+    cond->waiting = 0;
+    return 0;
+}
+
+static inline int pthread_cond_destroy(pthread_cond_t *cond)
+{
+    __cyrano_must(__cyrano_load(&cond->waiting) == 0, "a condition variable is destroyed while somebody waits for it");
+    return 0;
+}
+
+static inline int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+    unsigned long own = 1UL << __cyrano_number();
+    bool wakes = false;
+    atomic {
+        unsigned long waiting = __cyrano_load(&cond->waiting);
+        __cyrano_store(&cond->waiting, waiting | own);
+    }
+    pthread_mutex_unlock(mutex);
+#ifdef CYRANO_SPURIOUS_WAKEUPS
+    wakes = choose(0, 1);
+    if (wakes) {
+        atomic {
+            unsigned long waiting = __cyrano_acquire(&cond->waiting);
+            __cyrano_store(&cond->waiting, waiting & ~own);
+        }
+    }
+#endif
+    if (!wakes) {
+        atomic {
+            unsigned long waiting = __cyrano_acquire(&cond->waiting);
+            assume((waiting & own) == 0);
+        }
+    }
+    pthread_mutex_lock(mutex);
+    return 0;
+}
+
+// Time is not modelled: it may be up at any moment, or never.
+static inline int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)
+{
+    if (choose(0, 1)) {
+        pthread_mutex_unlock(mutex);
+        pthread_mutex_lock(mutex);
+        return ETIMEDOUT;
+    }
+    return pthread_cond_wait(cond, mutex);
+}
+
+static inline int pthread_cond_signal(pthread_cond_t *cond)
+{
+    int chosen = __cyrano_any_thread();
+    bool there = true;
+    atomic {
+        unsigned long waiting = __cyrano_load(&cond->waiting);
+        if (waiting == 0)
+            there = chosen == 0;
+        else if ((waiting >> chosen & 1) == 0)
+            there = false;
+        else
+            __cyrano_release(&cond->waiting, waiting & ~(1UL << chosen));
+    }
+    assume(there);
+    return 0;
+}
+
+static inline int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+    atomic {
+        unsigned long waiting = __cyrano_load(&cond->waiting);
+        if (waiting != 0)
+            __cyrano_release(&cond->waiting, 0);
+    }
+    return 0;
+}
+
+// How many read, or -1 if somebody writes; -2 once it is destroyed.
+typedef struct { int holders; } pthread_rwlock_t;
+#define PTHREAD_RWLOCK_INITIALIZER { 0 }
+
+static inline int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
+{
+    lock->holders = 0;
+    return 0;
+}
+
+static inline int pthread_rwlock_destroy(pthread_rwlock_t *lock)
+{
+    __cyrano_must(__cyrano_load(&lock->holders) == 0, "a read-write lock is destroyed twice, or while somebody holds it");
+    __cyrano_store(&lock->holders, -2);
+    return 0;
+}
+
+static inline int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+    atomic {
+        int holders = __cyrano_acquire(&lock->holders);
+        __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
+        assume(holders >= 0);
+        __cyrano_store(&lock->holders, holders + 1);
+    }
+    return 0;
+}
+
+static inline int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+    int result = EBUSY;
+    atomic {
+        int holders = __cyrano_acquire(&lock->holders);
+        __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
+        if (holders >= 0) {
+            __cyrano_store(&lock->holders, holders + 1);
+            result = 0;
+        }
+    }
+    return result;
+}
+
+static inline int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+    atomic {
+        int holders = __cyrano_acquire(&lock->holders);
+        __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
+        assume(holders == 0);
+        __cyrano_store(&lock->holders, -1);
+    }
+    return 0;
+}
+
+static inline int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+    int result = EBUSY;
+    atomic {
+        int holders = __cyrano_acquire(&lock->holders);
+        __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
+        if (holders == 0) {
+            __cyrano_store(&lock->holders, -1);
+            result = 0;
+        }
+    }
+    return result;
+}
+
+static inline int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    atomic {
+        int holders = __cyrano_load(&lock->holders);
+        __cyrano_must(holders == -1 || holders > 0, "a read-write lock is unlocked that nobody holds");
+        __cyrano_release(&lock->holders, holders > 0 ? holders - 1 : 0);
+    }
+    return 0;
+}
+
+// How many have come, and whether the round is an odd one: nobody is two rounds ahead of a thread that waits.
+typedef struct { unsigned come; unsigned count; } pthread_barrier_t;
+#define PTHREAD_BARRIER_SERIAL_THREAD (-1)
+#define __CYRANO_ROUND 1024u
+
+static inline int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes, unsigned count)
+{
+    if (count == 0)
+        return EINVAL;
+    barrier->count = count;
+    barrier->come = 0;
+    return 0;
+}
+
+static inline int pthread_barrier_destroy(pthread_barrier_t *barrier)
+{
+    unsigned come = (unsigned)__cyrano_load(&barrier->come);
+    __cyrano_must(come % __CYRANO_ROUND == 0, "a barrier is destroyed while somebody waits at it");
+    __cyrano_store(&barrier->come, __CYRANO_ROUND - 1);
+    return 0;
+}
+
+static inline int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+    unsigned count = barrier->count;
+    unsigned round = 0;
+    bool last = false;
+    atomic {
+        unsigned come = (unsigned)__cyrano_acquire(&barrier->come);
+        __cyrano_must(come % __CYRANO_ROUND < count, "a barrier is used after it was destroyed, or by too many");
+        round = come & __CYRANO_ROUND;
+        last = come % __CYRANO_ROUND + 1 == count;
+        __cyrano_release(&barrier->come, last ? round ^ __CYRANO_ROUND : come + 1);
+    }
+    if (last)
+        return PTHREAD_BARRIER_SERIAL_THREAD;
+    atomic {
+        unsigned come = (unsigned)__cyrano_acquire(&barrier->come);
+        assume((come & __CYRANO_ROUND) != round);
+    }
+    return 0;
+}
+
+typedef struct { int state; } pthread_once_t;
+#define PTHREAD_ONCE_INIT { 0 }
+
+static inline int pthread_once(pthread_once_t *once, void (*function)(void))
+{
+    int state = 0;
+    atomic {
+        state = (int)__cyrano_acquire(&once->state);
+        assume(state != 1);
+        if (state == 0)
+            __cyrano_store(&once->state, 1);
+    }
+    if (state == 0) {
+        function();
+        __cyrano_release(&once->state, 2);
+    }
+    return 0;
+}
+
+static inline int pthread_spin_init(pthread_spinlock_t *lock, int shared)
+{
+    lock->owner = 0;
+    return 0;
+}
+
+static inline int pthread_spin_destroy(pthread_spinlock_t *lock)
+{
+    __cyrano_store(&lock->owner, 1);
+    return 0;
+}
+
+static inline int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+    atomic {
+        unsigned long owner = __cyrano_acquire(&lock->owner);
+        __cyrano_must(owner != 1, "a spin lock is locked after it was destroyed");
+        assume(owner == 0);
+        __cyrano_store(&lock->owner, pthread_self());
+    }
+    return 0;
+}
+
+static inline int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+    int result = EBUSY;
+    atomic {
+        unsigned long owner = __cyrano_acquire(&lock->owner);
+        __cyrano_must(owner != 1, "a spin lock is locked after it was destroyed");
+        if (owner == 0) {
+            __cyrano_store(&lock->owner, pthread_self());
+            result = 0;
+        }
+    }
+    return result;
+}
+
+static inline int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+    unsigned long owner = __cyrano_load(&lock->owner);
+    __cyrano_must(owner == pthread_self(), "a spin lock is unlocked by a thread that does not hold it");
+    __cyrano_release(&lock->owner, 0);
+    return 0;
+}
+#endif

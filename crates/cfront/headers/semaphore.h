@@ -1,0 +1,67 @@
+// POSIX semaphores. The value is one word; -1 once it is destroyed.
+#ifndef CYRANO_SEMAPHORE_H
+#define CYRANO_SEMAPHORE_H
+#include <cyrano.h>
+#include <errno.h>
+
+typedef struct { int value; } sem_t;
+
+int __cyrano_acquire();
+int __cyrano_load();
+void __cyrano_release();
+void __cyrano_store();
+void __cyrano_must(bool holds, const char *why);
+
+static inline int sem_init(sem_t *semaphore, int shared, unsigned value)
+{
+    semaphore->value = (int)value;
+    return 0;
+}
+
+static inline int sem_destroy(sem_t *semaphore)
+{
+    __cyrano_store(&semaphore->value, -1);
+    return 0;
+}
+
+static inline int sem_wait(sem_t *semaphore)
+{
+    atomic {
+        int value = __cyrano_acquire(&semaphore->value);
+        __cyrano_must(value >= 0, "a semaphore is used after it was destroyed");
+        assume(value > 0);
+        __cyrano_store(&semaphore->value, value - 1);
+    }
+    return 0;
+}
+
+static inline int sem_trywait(sem_t *semaphore)
+{
+    int result = -1;
+    atomic {
+        int value = __cyrano_acquire(&semaphore->value);
+        __cyrano_must(value >= 0, "a semaphore is used after it was destroyed");
+        if (value > 0) {
+            __cyrano_store(&semaphore->value, value - 1);
+            result = 0;
+        }
+    }
+    return result;
+}
+
+static inline int sem_post(sem_t *semaphore)
+{
+    atomic {
+        int value = __cyrano_load(&semaphore->value);
+        __cyrano_must(value >= 0, "a semaphore is used after it was destroyed");
+        __cyrano_release(&semaphore->value, value + 1);
+    }
+    return 0;
+}
+
+static inline int sem_getvalue(sem_t *semaphore, int *value)
+{
+    *value = __cyrano_load(&semaphore->value);
+    return 0;
+}
+#endif

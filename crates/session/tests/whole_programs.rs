@@ -1,0 +1,134 @@
+//! Whole C programs: threads, what waits, how a program ends; verdicts worked out by hand, under several models.
+
+use std::collections::BTreeMap;
+
+use cyrano_engine::Verdict::{self, Bounded, Verified, Violated};
+use cyrano_session::frontend::Wanted;
+use cyrano_session::{Failure, Files, Options, Runner, Source, Subject, select};
+
+/// Files by name.
+struct Memory(BTreeMap<&'static str, String>);
+
+impl Files for Memory {
+    fn open(&self, name: &str) -> Result<Source, Failure> {
+        let text = self.0.get(name).ok_or_else(|| Failure::input(format!("{name}: there is no such file")))?;
+        Ok(Source { name: name.to_owned(), text: text.clone(), dir: None })
+    }
+
+    fn beside(&self, _: &Source, name: &str) -> Result<Source, Failure> {
+        self.open(name)
+    }
+}
+
+const HEADERS: &str = "#include <pthread.h>\n#include <assert.h>\n#include <stdlib.h>\n#include <semaphore.h>\n";
+
+/// The verdicts under sc, tso and rc11. Under the last one deadlocks are not looked for, so that what waits is bounded at best.
+fn check(text: &str, wanted: [Verdict; 3]) {
+    let files = Memory([("p.c", format!("{HEADERS}{text}"))].into());
+    let subjects = Subject::load(&files, "p.c", &[], &Wanted::default(), None).expect("it compiles");
+    let models: Vec<_> = ["sc", "tso", "rc11"].iter().filter_map(|name| cyrano_memory::named(name)).collect();
+    let selected = select(&subjects[0].case, &[], &models, &files).expect("there are checks");
+    let runner = Runner::new(&Options { workers: Some(1), ..Options::default() }, 1);
+    let found: Vec<_> =
+        selected.iter().map(|check| subjects[0].check(&runner, check, &()).expect("an answer")).collect();
+    let verdicts: Vec<Verdict> = found.iter().map(|report| report.verdict).collect();
+    assert_eq!(verdicts, wanted, "{text}\n{found:?}");
+}
+
+const COUNTER: &str = "int x; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+    void *f(void *a) { LOCK x = x + 1; UNLOCK return a; }\n\
+    int main(void) { pthread_t t[3];\n\
+      for (int i = 0; i < 3; i++) pthread_create(&t[i], NULL, f, NULL);\n\
+      for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);\n\
+      assert(x == 3); return 0; }\n";
+
+#[test]
+fn mutexes_exclude() {
+    let with = |lock, unlock| COUNTER.replace("UNLOCK", unlock).replace("LOCK", lock);
+    check(&with("pthread_mutex_lock(&m);", "pthread_mutex_unlock(&m);"), [Verified, Verified, Bounded]);
+    check(&with("", ""), [Violated; 3]);
+    check(&with("if (pthread_mutex_trylock(&m)) return a;", "pthread_mutex_unlock(&m);"), [Violated; 3]);
+    check(&with("", "pthread_mutex_unlock(&m);"), [Violated; 3]);
+}
+
+#[test]
+fn mutexes_deadlock() {
+    let order = |first, second| {
+        format!(
+            "pthread_mutex_t a, b; void *f(void *x) {{ pthread_mutex_lock(&a); pthread_mutex_lock(&b); \
+             pthread_mutex_unlock(&b); pthread_mutex_unlock(&a); return x; }}\n\
+             void *g(void *x) {{ pthread_mutex_lock(&{first}); pthread_mutex_lock(&{second}); \
+             pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); return x; }}\n\
+             int main() {{ pthread_t s, t; pthread_mutex_init(&a, 0); pthread_mutex_init(&b, 0); \
+             pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); \
+             pthread_join(s, 0); pthread_join(t, 0); }}\n"
+        )
+    };
+    check(&order("a", "b"), [Verified, Verified, Bounded]);
+    check(&order("b", "a"), [Violated, Violated, Bounded]);
+    let own = "pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); pthread_mutex_lock(&m); return a; }\n\
+        int main() { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); }";
+    check(own, [Violated, Violated, Bounded]);
+    // Whoever is left waiting when `main` returns is no deadlock.
+    check(&own.replace("pthread_join(t, 0);", ""), [Verified, Verified, Bounded]);
+}
+
+#[test]
+fn conditions_wake() {
+    let with = |wakes: &str| {
+        format!(
+            "pthread_mutex_t m; pthread_cond_t c; int ready, taken;\n\
+             void *f(void *a) {{ pthread_mutex_lock(&m); while (!ready) pthread_cond_wait(&c, &m); taken++; \
+             pthread_mutex_unlock(&m); return a; }}\n\
+             void *g(void *a) {{ pthread_mutex_lock(&m); ready = 1; {wakes} pthread_mutex_unlock(&m); return a; }}\n\
+             int main() {{ pthread_t t[3]; pthread_create(&t[0], 0, f, 0); pthread_create(&t[1], 0, f, 0); \
+             pthread_create(&t[2], 0, g, 0); for (int i = 0; i < 3; i++) pthread_join(t[i], 0); assert(taken == 2); }}"
+        )
+    };
+    check(&with("pthread_cond_broadcast(&c);"), [Verified, Verified, Bounded]);
+    check(&with("pthread_cond_signal(&c);"), [Violated, Violated, Bounded]);
+    check(&with(""), [Violated, Violated, Bounded]);
+}
+
+#[test]
+fn threads_start_once_and_give_results() {
+    let text = "int x; void *f(void *a) { x = (int)(long)a; return a; }\n\
+        int main() { pthread_t t; int made = 0; void *r; if (choose(0, 1)) { pthread_create(&t, 0, f, (void *)7); made = 1; }\n\
+          if (choose(0, 1)) { if (made) pthread_join(t, &r); assert(!made || (x == 7 && (long)r == 7)); }\n\
+          else if (choose(0, 1)) exit(0); else pthread_exit(NULL); return 0; }";
+    check(text, [Verified, Verified, Bounded]);
+    check(&text.replace("x == 7", "x == 8"), [Violated; 3]);
+    check(&text.replace("if (made) pthread_join(t, &r);", "r = (void *)7;"), [Violated; 3]);
+}
+
+#[test]
+fn pointers_to_functions_are_followed() {
+    let text = "int inc(int a) { return a + 1; } int dbl(int a) { return a * 2; }\n\
+        typedef struct { int (*fn)(int); int arg, out; } job_t;\n\
+        void *work(void *p) { job_t *j = p; j->out = j->fn(j->arg); return 0; }\n\
+        int main() { pthread_t t[2]; job_t jobs[2] = { { inc, 4 }, { dbl, 5 } };\n\
+          for (int i = 0; i < 2; ++i) pthread_create(&t[i], 0, work, &jobs[i]);\n\
+          for (int i = 0; i < 2; ++i) pthread_join(t[i], 0);\n\
+          assert(jobs[0].out == 5 && jobs[1].out == 10); }";
+    check(text, [Verified, Verified, Bounded]);
+    check(&text.replace("a * 2", "a * 3"), [Violated; 3]);
+    check(&text.replace("{ dbl, 5 }", "{ 0, 5 }"), [Violated; 3]);
+}
+
+#[test]
+fn barriers_and_their_kin_wait() {
+    let text = "pthread_barrier_t b; int x[2]; sem_t s; pthread_once_t o = PTHREAD_ONCE_INIT; int inits; \
+        pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER; int v; void init(void) { inits++; }\n\
+        void *w(void *a) { int me = (int)(long)a; pthread_once(&o, init); assert(inits == 1); x[me] = 1; \
+          pthread_barrier_wait(&b); assert(x[1 - me] == 1);\n\
+          if (me) { pthread_rwlock_wrlock(&rw); v = v + 1; v = v + 1; } else { pthread_rwlock_rdlock(&rw); assert(v % 2 == 0); }\n\
+          pthread_rwlock_unlock(&rw); sem_post(&s); return 0; }\n\
+        int main() { pthread_t t[2]; pthread_barrier_init(&b, 0, 2); sem_init(&s, 0, 0);\n\
+          for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, w, (void *)(long)i);\n\
+          sem_wait(&s); sem_wait(&s); assert(v == 2); return 0; }";
+    check(text, [Verified, Verified, Bounded]);
+    check(&text.replace("pthread_barrier_wait(&b);", ""), [Violated; 3]);
+    check(&text.replace("pthread_rwlock_wrlock", "pthread_rwlock_rdlock"), [Violated; 3]);
+    check(&text.replace("sem_wait(&s); sem_wait(&s);", "sem_wait(&s);"), [Violated; 3]);
+    check(&text.replace("pthread_once(&o, init);", "init();"), [Violated; 3]);
+}
