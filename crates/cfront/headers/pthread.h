@@ -2,7 +2,8 @@
 // A mutex is the name of the thread that holds it, 0 if nobody does, 1 once it is destroyed.
 #ifndef CYRANO_PTHREAD_H
 #define CYRANO_PTHREAD_H
-#include <cyrano.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
@@ -35,7 +36,9 @@ unsigned long __cyrano_acquire();
 unsigned long __cyrano_load();
 void __cyrano_release();
 void __cyrano_store();
-void __cyrano_must(bool holds, const char *why);
+void __cyrano_assume(_Bool holds);
+_Bool __cyrano_either(void);
+void __cyrano_must(_Bool holds, const char *why);
 int __cyrano_mentions(const char *function);
 int __cyrano_number(void);
 int __cyrano_any_thread(void);
@@ -93,10 +96,10 @@ static inline int pthread_mutex_lock(pthread_mutex_t *mutex)
             return 0;
         }
     }
-    atomic {
+    __cyrano_atomic: {
         unsigned long owner = __cyrano_acquire(&mutex->owner);
         __cyrano_must(owner != 1, "a mutex is locked after it was destroyed");
-        assume(owner == 0);
+        __cyrano_assume(owner == 0);
         __cyrano_store(&mutex->owner, pthread_self());
     }
     return 0;
@@ -111,7 +114,7 @@ static inline int pthread_mutex_trylock(pthread_mutex_t *mutex)
         }
     }
     int result = EBUSY;
-    atomic {
+    __cyrano_atomic: {
         unsigned long owner = __cyrano_acquire(&mutex->owner);
         __cyrano_must(owner != 1, "a mutex is locked after it was destroyed");
         if (owner == 0) {
@@ -158,25 +161,25 @@ static inline int pthread_cond_destroy(pthread_cond_t *cond)
 static inline int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
     unsigned long own = 1UL << __cyrano_number();
-    bool wakes = false;
-    atomic {
+    _Bool wakes = 0;
+    __cyrano_atomic: {
         unsigned long waiting = __cyrano_load(&cond->waiting);
         __cyrano_store(&cond->waiting, waiting | own);
     }
     pthread_mutex_unlock(mutex);
 #ifdef CYRANO_SPURIOUS_WAKEUPS
-    wakes = choose(0, 1);
+    wakes = __cyrano_either();
     if (wakes) {
-        atomic {
+        __cyrano_atomic: {
             unsigned long waiting = __cyrano_acquire(&cond->waiting);
             __cyrano_store(&cond->waiting, waiting & ~own);
         }
     }
 #endif
     if (!wakes) {
-        atomic {
+        __cyrano_atomic: {
             unsigned long waiting = __cyrano_acquire(&cond->waiting);
-            assume((waiting & own) == 0);
+            __cyrano_assume((waiting & own) == 0);
         }
     }
     pthread_mutex_lock(mutex);
@@ -186,7 +189,7 @@ static inline int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex
 // Time is not modelled: it may be up at any moment, or never.
 static inline int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)
 {
-    if (choose(0, 1)) {
+    if (__cyrano_either()) {
         pthread_mutex_unlock(mutex);
         pthread_mutex_lock(mutex);
         return ETIMEDOUT;
@@ -197,23 +200,23 @@ static inline int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *
 static inline int pthread_cond_signal(pthread_cond_t *cond)
 {
     int chosen = __cyrano_any_thread();
-    bool there = true;
-    atomic {
+    _Bool there = 1;
+    __cyrano_atomic: {
         unsigned long waiting = __cyrano_load(&cond->waiting);
         if (waiting == 0)
             there = chosen == 0;
         else if ((waiting >> chosen & 1) == 0)
-            there = false;
+            there = 0;
         else
             __cyrano_release(&cond->waiting, waiting & ~(1UL << chosen));
     }
-    assume(there);
+    __cyrano_assume(there);
     return 0;
 }
 
 static inline int pthread_cond_broadcast(pthread_cond_t *cond)
 {
-    atomic {
+    __cyrano_atomic: {
         unsigned long waiting = __cyrano_load(&cond->waiting);
         if (waiting != 0)
             __cyrano_release(&cond->waiting, 0);
@@ -240,10 +243,10 @@ static inline int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 
 static inline int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    atomic {
+    __cyrano_atomic: {
         int holders = __cyrano_acquire(&lock->holders);
         __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
-        assume(holders >= 0);
+        __cyrano_assume(holders >= 0);
         __cyrano_store(&lock->holders, holders + 1);
     }
     return 0;
@@ -252,7 +255,7 @@ static inline int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 static inline int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
     int result = EBUSY;
-    atomic {
+    __cyrano_atomic: {
         int holders = __cyrano_acquire(&lock->holders);
         __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
         if (holders >= 0) {
@@ -265,10 +268,10 @@ static inline int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 
 static inline int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    atomic {
+    __cyrano_atomic: {
         int holders = __cyrano_acquire(&lock->holders);
         __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
-        assume(holders == 0);
+        __cyrano_assume(holders == 0);
         __cyrano_store(&lock->holders, -1);
     }
     return 0;
@@ -277,7 +280,7 @@ static inline int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 static inline int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
     int result = EBUSY;
-    atomic {
+    __cyrano_atomic: {
         int holders = __cyrano_acquire(&lock->holders);
         __cyrano_must(holders != -2, "a read-write lock is locked after it was destroyed");
         if (holders == 0) {
@@ -290,7 +293,7 @@ static inline int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 
 static inline int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
-    atomic {
+    __cyrano_atomic: {
         int holders = __cyrano_load(&lock->holders);
         __cyrano_must(holders == -1 || holders > 0, "a read-write lock is unlocked that nobody holds");
         __cyrano_release(&lock->holders, holders > 0 ? holders - 1 : 0);
@@ -324,8 +327,8 @@ static inline int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     unsigned count = barrier->count;
     unsigned round = 0;
-    bool last = false;
-    atomic {
+    _Bool last = 0;
+    __cyrano_atomic: {
         unsigned come = (unsigned)__cyrano_acquire(&barrier->come);
         __cyrano_must(come % __CYRANO_ROUND < count, "a barrier is used after it was destroyed, or by too many");
         round = come & __CYRANO_ROUND;
@@ -334,9 +337,9 @@ static inline int pthread_barrier_wait(pthread_barrier_t *barrier)
     }
     if (last)
         return PTHREAD_BARRIER_SERIAL_THREAD;
-    atomic {
+    __cyrano_atomic: {
         unsigned come = (unsigned)__cyrano_acquire(&barrier->come);
-        assume((come & __CYRANO_ROUND) != round);
+        __cyrano_assume((come & __CYRANO_ROUND) != round);
     }
     return 0;
 }
@@ -347,9 +350,9 @@ typedef struct { int state; } pthread_once_t;
 static inline int pthread_once(pthread_once_t *once, void (*function)(void))
 {
     int state = 0;
-    atomic {
+    __cyrano_atomic: {
         state = (int)__cyrano_acquire(&once->state);
-        assume(state != 1);
+        __cyrano_assume(state != 1);
         if (state == 0)
             __cyrano_store(&once->state, 1);
     }
@@ -374,10 +377,10 @@ static inline int pthread_spin_destroy(pthread_spinlock_t *lock)
 
 static inline int pthread_spin_lock(pthread_spinlock_t *lock)
 {
-    atomic {
+    __cyrano_atomic: {
         unsigned long owner = __cyrano_acquire(&lock->owner);
         __cyrano_must(owner != 1, "a spin lock is locked after it was destroyed");
-        assume(owner == 0);
+        __cyrano_assume(owner == 0);
         __cyrano_store(&lock->owner, pthread_self());
     }
     return 0;
@@ -386,7 +389,7 @@ static inline int pthread_spin_lock(pthread_spinlock_t *lock)
 static inline int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
     int result = EBUSY;
-    atomic {
+    __cyrano_atomic: {
         unsigned long owner = __cyrano_acquire(&lock->owner);
         __cyrano_must(owner != 1, "a spin lock is locked after it was destroyed");
         if (owner == 0) {

@@ -1,7 +1,7 @@
 // POSIX semaphores. The value is one word; -1 once it is destroyed.
 #ifndef CYRANO_SEMAPHORE_H
 #define CYRANO_SEMAPHORE_H
-#include <cyrano.h>
+#include <stddef.h>
 #include <errno.h>
 
 typedef struct { int value; } sem_t;
@@ -10,7 +10,9 @@ int __cyrano_acquire();
 int __cyrano_load();
 void __cyrano_release();
 void __cyrano_store();
-void __cyrano_must(bool holds, const char *why);
+void __cyrano_assume(_Bool holds);
+_Bool __cyrano_either(void);
+void __cyrano_must(_Bool holds, const char *why);
 
 static inline int sem_init(sem_t *semaphore, int shared, unsigned value)
 {
@@ -26,10 +28,10 @@ static inline int sem_destroy(sem_t *semaphore)
 
 static inline int sem_wait(sem_t *semaphore)
 {
-    atomic {
+    __cyrano_atomic: {
         int value = __cyrano_acquire(&semaphore->value);
         __cyrano_must(value >= 0, "a semaphore is used after it was destroyed");
-        assume(value > 0);
+        __cyrano_assume(value > 0);
         __cyrano_store(&semaphore->value, value - 1);
     }
     return 0;
@@ -38,7 +40,7 @@ static inline int sem_wait(sem_t *semaphore)
 static inline int sem_trywait(sem_t *semaphore)
 {
     int result = -1;
-    atomic {
+    __cyrano_atomic: {
         int value = __cyrano_acquire(&semaphore->value);
         __cyrano_must(value >= 0, "a semaphore is used after it was destroyed");
         if (value > 0) {
@@ -51,7 +53,7 @@ static inline int sem_trywait(sem_t *semaphore)
 
 static inline int sem_post(sem_t *semaphore)
 {
-    atomic {
+    __cyrano_atomic: {
         int value = __cyrano_load(&semaphore->value);
         __cyrano_must(value >= 0, "a semaphore is used after it was destroyed");
         __cyrano_release(&semaphore->value, value + 1);

@@ -3,7 +3,7 @@
 //! The passes, each in files of its own: the preprocessor (`token`, `macros`, `condition`, `preprocess`), the conversion of the parser
 //! library's tree into ours (`convert`), the checker (`check`), the choice between registers and memory (`escape`, `memory`), the lowering
 //! with all calls inlined (`lower`), and the clean-up of its result (`optimise`). Tests are read by `tests_file` and become programs in
-//! `program`. [`functions()`] stops behind the parser, for litmus tests. `docs/c.md` is the reference of the language and of the notation.
+//! `program`; a file with `main` becomes one in `whole`, with threads of its own (`lower::threads`). [`functions()`] stops behind the parser, for litmus tests. `docs/c.md` is the reference of the language and of the notation.
 //!
 //! **Invariants:** every error of a file is reported, once, with its place in the user's file; constructs that are not supported are listed
 //! in one report; no input makes a pass panic or run on; every program that comes out passes [`cyrano_ir::verify()`].

@@ -1,8 +1,8 @@
 //! A file with `main` as a program: `main` is its first thread, and every creation of a thread that lowering meets is another one.
 //!
 //! How threads start, end and are joined is told in [`crate::lower::threads`]. `main` that returns ends the program, like `exit`: if a thread may then be left
-//! waiting for something else than another thread, an execution in which `main` has not joined all threads stops there, so that it is
-//! no deadlock; nothing that the others might do is lost, since they can do it before `main` returns.
+//! waiting for something else than another thread, a `main` that has not joined all threads stays there for ever, so that it is
+//! no deadlock.
 
 use cyrano_ir::{BinOp, Diagnostic, Expr as Ir, LocalExpr, Op, Place, Program, Span, UNDEFINED};
 
@@ -110,7 +110,10 @@ fn first(shared: &mut Shared<'_>, main: FuncId, own: i128, stops: bool) -> Resul
     if let Some(joined) = counts {
         // Whoever creates threads within `main` has them counted here; those of other threads are not `main`'s to join.
         let created = lowerer.created();
-        lowerer.emit(Op::Assume(arith::binary(BinOp::Eq, Ir::Var(Place::Reg(joined)), created)));
+        let left = lowerer.new_label();
+        lowerer.branch(arith::binary(BinOp::Eq, Ir::Var(Place::Reg(joined)), created), end, left);
+        lowerer.bind(left);
+        lowerer.stay();
     }
     lowerer.bind(end);
     lowerer.finish();

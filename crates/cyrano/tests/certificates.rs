@@ -135,7 +135,7 @@ fn commit_atomicity() {
     let text = std::fs::read_to_string(place.path("blue.cert")).expect("it was written");
     let mut original: Vec<String> = text.lines().map(str::to_owned).collect();
     original.pop();
-    let mut refused = |what: &str, change: &dyn Fn(&mut Vec<String>)| {
+    let refused = |what: &str, change: &dyn Fn(&mut Vec<String>)| {
         let mut lines = original.clone();
         change(&mut lines);
         let states = lines.len() - 1;

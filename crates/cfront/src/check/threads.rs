@@ -13,7 +13,7 @@ use crate::tree::{Expr, ExprKind, Intrinsic, ThreadCall};
 use crate::types::{SIZE, Type};
 
 /// The functions whose arguments alone matter.
-const IGNORED: [&str; 14] = [
+const IGNORED: [&str; 15] = [
     "printf",
     "fprintf",
     "puts",
@@ -28,6 +28,7 @@ const IGNORED: [&str; 14] = [
     "srand",
     "atexit",
     "setbuf",
+    "fputs",
 ];
 
 /// The functions that give any value of a type.
@@ -65,9 +66,10 @@ impl Checker<'_> {
             "__VERIFIER_loop_begin" | "__VERIFIER_spin_start" | "__VERIFIER_spin_end" => {
                 return Some(self.ignored(&[], loc));
             }
-            "__VERIFIER_assume" => return Some(self.assumed(args, loc)),
+            "__VERIFIER_assume" | "__cyrano_assume" => return Some(self.assumed(args, loc)),
             "__cyrano_number" => (ThreadCall::Number, Type::Int(INT)),
             "__cyrano_any_thread" => (ThreadCall::AnyThread, Type::Int(INT)),
+            "__cyrano_either" => (ThreadCall::Any(vec![0, 1]), Type::Bool),
             "__cyrano_load" => (ThreadCall::Load(Tags::ATOMIC), Type::Void),
             "__cyrano_acquire" => (ThreadCall::Load(Tags::ATOMIC | Tags::ACQUIRE), Type::Void),
             "__cyrano_store" => (ThreadCall::Store(Tags::ATOMIC), Type::Void),

@@ -17,8 +17,8 @@
 //! it takes part in one only if its creator does. The words are known to nobody else. Each is written at most once, and a section that waits
 //! goes on with one value alone, so that there is exactly one way to create a thread and one to join it.
 //!
-//! `exit` ends all threads: the execution stops there, as if an `assume` failed. What the others could have done afterwards they can do before it, too.
-//! The same holds for the end of `main` where another thread might be left waiting; see [`crate::program`].
+//! `exit` ends all threads. Whoever calls it looks at a word of its own for ever and tells nobody: what the others do afterwards they could have done before it,
+//! too, and none of them is in a deadlock. (An `assume` that fails would not do: it drops the execution before the others have run.) The same holds for the end of `main` where another thread might be left waiting; see [`crate::program`].
 
 use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, RegId, Span, Tags, UNDEFINED, WORD};
 
@@ -104,9 +104,10 @@ impl Lowerer<'_, '_> {
                 return vec![Ir::Const(UNDEFINED)];
             }
             ThreadCall::Exit => self.exit_thread(&args[0]),
+            ThreadCall::Quit if self.atomic > 0 => self.refuse("`exit` within an atomic section"),
             ThreadCall::Quit => {
                 self.discard(&args[0]);
-                self.emit(Op::Assume(Ir::Const(0)));
+                self.stay();
             }
             ThreadCall::Abort(message) => {
                 self.emit(Op::Assert { cond: Ir::Const(0), message: Some(message.clone()) });
@@ -265,6 +266,19 @@ impl Lowerer<'_, '_> {
             self.write_word(&whole, RESULT, Self::var(result));
         }
         self.mark_word(self.own, DONE, 1);
+    }
+
+    /// Looks at a word of its own for ever, and does nothing else.
+    pub(crate) fn stay(&mut self) {
+        if self.end.is_none() {
+            return self.refuse("`exit` outside of a whole program");
+        }
+        let again = self.new_label();
+        self.bind(again);
+        let seen = self.temp();
+        let addr = self.addr(&Ir::Const(self.own), START);
+        self.emit(Op::load(Place::Reg(seen), addr).tagged(Tags::ATOMIC));
+        self.jump(again);
     }
 
     /// How many threads it has created so far.

@@ -17,7 +17,7 @@ fn check(memory: [i128; 6], live: &[Live], free: Option<i128>, renamed: [i128; 6
     let held = names.held(&memory, live);
     assert_eq!(names.free(&held, 0), free, "{held:?}");
     let mut found = memory;
-    names.rename(&mut found, live, |_, _, _| {});
+    names.rename(&mut found, live, |_, _| {});
     assert_eq!(found, renamed, "{held:?}");
 }
 
