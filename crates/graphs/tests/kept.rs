@@ -90,14 +90,14 @@ fn compare(program: &Program, models: &[&str], workers: usize, moments: &mut Mom
         if matches!(whole.reason, Some(Cause::Refused(_) | Cause::Stopped(_))) {
             continue;
         }
-        let (pieces, interrupts) = in_pieces(&graphs(7), &query, workers, moments);
+        let (pieces, interrupts) = in_pieces(&graphs(1), &query, workers, moments);
         interrupted += interrupts;
         // Whoever may begin anew, with values for names, observes the same.
         let anew = Graphs::default().ask(query, &limits(1.0, 2), &());
         if anew.verdict == whole.verdict && anew.outcomes != whole.outcomes {
             return Err(format!("{name}: with names {:?}, without {:?}", anew.outcomes, whole.outcomes));
         }
-        let named = Graphs { unseen_values: true, ..graphs(7) };
+        let named = Graphs { unseen_values: true, ..graphs(1) };
         let (again, _) = in_pieces(&named, &query, 1, moments);
         if facts(&again) != facts(&pieces) {
             return Err(format!("{name}: {:?} with the switch, {:?} without", facts(&again), facts(&pieces)));
@@ -111,7 +111,7 @@ fn compare(program: &Program, models: &[&str], workers: usize, moments: &mut Mom
 
 #[test]
 fn interrupted_searches_find_the_same() {
-    let cases = if pinned::long() { 5_000 } else { 250 };
+    let cases = if pinned::long() { 5_000 } else { 400 };
     let (mut moments, mut interrupted) = (Moments(0x9e37_79b9_7f4a_7c15), 0);
     let mut runner = pinned::runner(cases, file!());
     let cell = Mutex::new((&mut moments, &mut interrupted));
@@ -127,7 +127,7 @@ fn interrupted_searches_find_the_same() {
         Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
     }
     println!("{interrupted} interrupts");
-    assert!(interrupted >= cases as usize, "only {interrupted} interrupts");
+    assert!(2 * interrupted >= cases as usize, "only {interrupted} interrupts");
 }
 
 #[test]
