@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
+use cyrano_cfront::{Test, TestFile};
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
@@ -202,14 +203,22 @@ pub fn files(folder: &str, ending: &str) -> Vec<(String, (PathBuf, String))> {
 
 /// The programs of those tests of a C file that have at most so many calls, each with the test's name.
 pub fn c_programs(path: &Path, source: &str, most_calls: usize) -> Vec<(String, Program)> {
+    c_tests(path, source, |file| file.tests.iter().filter(|test| test.calls() <= most_calls).cloned().collect())
+}
+
+/// The programs of all tests of a C file with up to so many calls, declared or not.
+pub fn all_c_tests(path: &Path, source: &str, calls: usize) -> Vec<(String, Program)> {
+    c_tests(path, source, |file| cyrano_cfront::all_tests(file, calls))
+}
+
+fn c_tests(path: &Path, source: &str, tests: impl Fn(&TestFile) -> Vec<Test>) -> Vec<(String, Program)> {
     let beside = |name: &str| std::fs::read_to_string(path.with_file_name(name)).ok();
     let unit = cyrano_cfront::parse(source, "test.c", &beside).expect("the library compiles");
     let named = source.lines().find_map(|line| line.strip_prefix("//@ tests:"));
     let own = path.with_extension("tests").file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let tests = beside(named.map_or(own.as_str(), str::trim)).expect("there is a tests file");
-    let tests = cyrano_cfront::tests(&tests, &unit).expect("the tests file can be read").tests;
-    let small = tests.into_iter().filter(|test| test.calls() <= most_calls);
-    small.map(|test| (test.name.clone(), unit.program(&test).expect("the test compiles"))).collect()
+    let text = beside(named.map_or(own.as_str(), str::trim)).expect("there is a tests file");
+    let chosen = tests(&cyrano_cfront::tests(&text, &unit).expect("the tests file can be read"));
+    chosen.into_iter().map(|test| (test.name.clone(), unit.program(&test).expect("the test compiles"))).collect()
 }
 
 /// Runs `test` on every case, two at a time, and panics with everything that fails it. Adds up what the tests compared.

@@ -1,20 +1,24 @@
 //! What is known of a thread before it runs: its loops and sections, and where things are kept.
 
-use cyrano_ir::{AccessKind, InstrId, Op, Program, ThreadId};
+use cyrano_ir::dataflow::Liveness;
+use cyrano_ir::{AccessKind, FinalVar, InstrId, Op, Program, ThreadId};
 
 use crate::fits::is_unit;
+use crate::names::Names;
 
 /// How threads are run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct Rules<'a> {
     /// How often each may go around a loop.
     pub(crate) iterations: usize,
-    /// Whether iterations that change nothing are left out.
-    pub(crate) idle: bool,
+    /// If iterations that change nothing are left out, what is looked at in the end.
+    pub(crate) idle: Option<&'a [FinalVar]>,
     /// Whether there is one order of all accesses, so that a section may have any.
     pub(crate) ordered: bool,
     /// Whether equal threads begin in their order ([`crate::symmetry`]).
     pub(crate) sorted: bool,
+    /// The choices whose values have names.
+    pub(crate) names: &'a Names,
 }
 
 /// What is known of a thread before it runs.
@@ -28,8 +32,8 @@ pub(crate) struct Code<'p> {
     pub(crate) updates: Vec<bool>,
     /// Whether some section is no read-modify-write, and yet held together.
     pub(crate) has_units: bool,
-    /// The instructions that are jumped back to.
-    pub(crate) heads: Vec<bool>,
+    /// For each instruction that is jumped back to, the registers that matter there.
+    pub(crate) heads: Vec<Option<Box<[usize]>>>,
     pub(crate) registers: usize,
     /// An equal thread that begins before it.
     pub(crate) after: Option<usize>,
@@ -37,17 +41,19 @@ pub(crate) struct Code<'p> {
     pub(crate) kept: usize,
     pub(crate) stride: usize,
     pub(crate) iterations: i128,
+    /// The choices whose values have names.
+    pub(crate) names: Names,
 }
 
 impl<'p> Code<'p> {
     /// A thread of a program.
-    pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules) -> Self {
-        let Rules { iterations, idle, ordered, sorted: _ } = rules;
+    pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules<'_>) -> Self {
+        let Rules { iterations, idle, ordered, sorted: _, names } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
         let mut counters = vec![None; code.len()];
-        let mut heads = vec![false; code.len()];
+        let mut is_head = vec![false; code.len()];
         for (at, instr) in code.iter().enumerate() {
             let targets = match &instr.op {
                 Op::Branch { then_to, else_to, .. } => [*then_to, *else_to],
@@ -55,7 +61,7 @@ impl<'p> Code<'p> {
                 _ => continue,
             };
             for back in targets.into_iter().filter(|to| to.index() <= at) {
-                heads[back.index()] = idle;
+                is_head[back.index()] = idle.is_some();
                 if counters[at].is_none() {
                     counters[at] = Some(stride);
                     stride += 1;
@@ -63,7 +69,8 @@ impl<'p> Code<'p> {
             }
         }
         let kept = stride;
-        stride += if heads.contains(&true) { registers } else { 0 };
+        stride += if is_head.contains(&true) { registers } else { 0 };
+        let heads = live_at(program, thread, &is_head, idle.unwrap_or_default());
         let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
         let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
         let is_unit = |at: usize| ordered && begins(at) && is_unit(program.thread(thread), InstrId::new(at));
@@ -73,10 +80,22 @@ impl<'p> Code<'p> {
         let updates = (0..code.len()).map(updates).collect();
         let has_units = units.contains(&true);
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, has_units, heads, registers, after: None, kept, stride, iterations }
+        let (after, names) = (None, names.clone());
+        Self { program, thread, counters, updates, has_units, heads, registers, after, kept, stride, iterations, names }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {
         &self.program.instr(self.thread, at).op
     }
+}
+
+/// For each of these instructions the registers that matter there.
+fn live_at(program: &Program, thread: ThreadId, wanted: &[bool], shown: &[FinalVar]) -> Vec<Option<Box<[usize]>>> {
+    let at_exit = shown.iter().filter_map(|var| match var {
+        FinalVar::Reg(owner, register) if *owner == thread => Some(*register),
+        _ => None,
+    });
+    let liveness = Liveness::new(program.thread(thread), at_exit);
+    let live = |at| liveness.live_before(InstrId::new(at)).iter().map(|register| register.index()).collect();
+    wanted.iter().enumerate().map(|(at, wanted)| wanted.then(|| live(at))).collect()
 }

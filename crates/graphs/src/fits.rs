@@ -7,6 +7,7 @@ use cyrano_engine::{is_update, one_order};
 use cyrano_ir::dataflow::successors;
 use cyrano_ir::{AccessKind, InstrId, Op, Program, Tags, Thread, Ty};
 
+use crate::names::Names;
 use crate::setup::starts;
 
 /// What a program has that graphs do not, under a model with one order of all accesses or under one about relations.
@@ -18,7 +19,7 @@ pub(crate) fn unfit(program: &Program, ordered: bool) -> Option<&'static str> {
     if sections().any(|(thread, begin)| stops_late(thread, begin)) {
         return Some("an atomic section that may stop after it has written, or has a loop");
     }
-    if starts(program, 0).is_none() {
+    if starts(program, 0, &Names::default()).is_err() {
         return Some("a setup thread that may not come to its end");
     }
     if !ordered {
@@ -35,6 +36,11 @@ pub(crate) fn unfit(program: &Program, ordered: bool) -> Option<&'static str> {
 fn begins_of(thread: &Thread) -> impl Iterator<Item = InstrId> {
     let begins = thread.code.iter().enumerate().filter(|(_, instr)| matches!(instr.op, Op::AtomicBegin));
     begins.map(|(at, _)| InstrId::new(at))
+}
+
+/// Whether some section is held together that is no read-modify-write.
+pub(crate) fn has_units(program: &Program) -> bool {
+    program.threads.iter().any(|thread| begins_of(thread).any(|begin| is_unit(thread, begin)))
 }
 
 /// Whether a section is no read-modify-write for sure: on some path it has loaded and does not store, or it has accesses to several locations.

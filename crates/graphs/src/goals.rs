@@ -13,6 +13,7 @@ use crate::execution::{Form, execution, execution_between};
 use crate::freed::{Freed, freed};
 use crate::graph::{Graph, Kind};
 use crate::kept::{Seen, Share};
+use crate::names::{Wrong, each_way, give, give_first, is_name};
 use crate::rows::{EventId, Row};
 use crate::search::Goal;
 use crate::thread::Status;
@@ -36,6 +37,9 @@ pub(crate) struct Asked<'q> {
     outcomes: BTreeSet<Vec<i128>>,
     /// What is observed of the execution that is looked at.
     shown: Vec<i128>,
+    /// What was observed with names, and the name that somebody looked at.
+    named: BTreeSet<Vec<i128>>,
+    sees: Option<i128>,
     /// What decides the question.
     decision: Option<(Option<Violation>, Option<Cause>, Execution)>,
 }
@@ -56,6 +60,8 @@ impl<'q> Asked<'q> {
             unsure: sections_choose(query.program()),
             outcomes: BTreeSet::new(),
             shown: Vec::new(),
+            named: BTreeSet::new(),
+            sees: None,
             decision: None,
         }
     }
@@ -136,20 +142,24 @@ impl<'q> Asked<'q> {
         violation: Option<Violation>,
         why: Option<Cause>,
     ) -> ControlFlow<()> {
-        self.decision = Some((violation, why, execution(graph, self.form)));
+        self.decision = Some((violation, why, give_first(self.program, execution(graph, self.form))));
         ControlFlow::Break(())
     }
 
     fn judge_end<const W: usize>(&mut self, graph: &Graph<'_, W>) -> ControlFlow<()> {
+        if matches!(self.question, Question::Outcomes | Question::Holds(Property::Observations(_))) {
+            self.shown(graph);
+            if self.shown.iter().any(|value| is_name(*value)) {
+                return self.judge_ways(graph);
+            }
+        }
         match self.question {
             Question::Outcomes => {
-                self.shown(graph);
                 if !self.outcomes.contains(&*self.shown) {
                     self.outcomes.insert(self.shown.clone());
                 }
             }
             Question::Holds(Property::Observations(allowed)) => {
-                self.shown(graph);
                 if !allowed.contains(&self.shown) {
                     let outcome = self.shown.clone();
                     return self.decide(graph, Some(Violation::Observation { outcome }), None);
@@ -170,6 +180,35 @@ impl<'q> Asked<'q> {
             Question::Holds(_) => {}
         }
         ControlFlow::Continue(())
+    }
+
+    /// Judges an execution for every way to give its names values.
+    fn judge_ways<const W: usize>(&mut self, graph: &Graph<'_, W>) -> ControlFlow<()> {
+        if !self.named.insert(self.shown.clone()) {
+            return ControlFlow::Continue(());
+        }
+        let Self { program, question, shown, outcomes, decision, form, .. } = self;
+        let tried = each_way(program, shown, |outcome, value| match question {
+            Question::Holds(Property::Observations(allowed)) if allowed.contains(outcome) => false,
+            Question::Holds(_) => {
+                let violation = Violation::Observation { outcome: outcome.to_vec() };
+                *decision = Some((Some(violation), None, give(execution(graph, *form), value)));
+                true
+            }
+            Question::Outcomes => {
+                outcomes.insert(outcome.to_vec());
+                false
+            }
+        });
+        if let Err(Wrong::Sees(name)) = tried {
+            self.sees = Some(name);
+        }
+        if self.decision.is_some() || self.sees.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// The name that somebody looked at before anything was decided.
+    pub(crate) fn sees(&self) -> Option<i128> {
+        self.sees.filter(|_| self.decision.is_none())
     }
 
     /// The threads that wait, if all wait in vain or are done: each has seen the last writes.
@@ -283,10 +322,19 @@ impl<'q> Asked<'q> {
 
 impl<const W: usize> Goal<W> for Asked<'_> {
     fn found(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> ControlFlow<()> {
+        let sees = graph.runners.iter().find_map(|runner| match runner.status() {
+            Some(Status::Sees(name)) => Some(name),
+            _ => None,
+        });
+        if sees.is_some() {
+            self.sees = sees;
+            return ControlFlow::Break(());
+        }
         let done = self.note(graph, model);
         if let Some(Freed { violation, between }) = self.freed(graph) {
             let Form::Ordered(kept) = self.form else { unreachable!("objects are freed in one order") };
-            self.decision = Some((Some(violation), None, execution_between(graph, kept, between)));
+            let execution = give_first(self.program, execution_between(graph, kept, between));
+            self.decision = Some((Some(violation), None, execution));
             return ControlFlow::Break(());
         }
         if let Some(violation) = (0..graph.runners.len()).find_map(|thread| self.wrong(graph, thread)) {
@@ -307,8 +355,9 @@ impl<const W: usize> Goal<W> for Asked<'_> {
     }
 
     fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool {
-        // Whether somebody comes between what belongs together is known at the end only.
-        self.wrong(graph, thread).is_some() && !graph.has_units()
+        // Whether somebody comes between what belongs together is known at the end only; that a name is looked at ends the search in any case.
+        matches!(graph.runners[thread].status(), Some(Status::Sees(_)))
+            || self.wrong(graph, thread).is_some() && !graph.has_units()
     }
 
     fn join(&mut self, other: Self) {
@@ -319,6 +368,8 @@ impl<const W: usize> Goal<W> for Asked<'_> {
         self.asserted |= other.asserted;
         self.unsure |= other.unsure;
         self.outcomes.extend(other.outcomes);
+        self.named.extend(other.named);
+        self.sees = self.sees.or(other.sees);
         self.decision = self.decision.take().or(other.decision);
     }
 

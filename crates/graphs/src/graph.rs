@@ -81,7 +81,7 @@ pub(crate) struct Graph<'p, const W: usize> {
 
 impl<'p, const W: usize> Graph<'p, W> {
     /// Nothing has happened.
-    pub(crate) fn new(start: &'p Start<'p>, rules: Rules) -> Self {
+    pub(crate) fn new(start: &'p Start<'p>, rules: Rules<'_>) -> Self {
         let program = &*start.program;
         let mut code: Vec<Code<'p>> = program.thread_ids().map(|thread| Code::new(program, thread, rules)).collect();
         if rules.sorted {

@@ -117,8 +117,9 @@ impl<const W: usize> Goal<W> for Blind {
 }
 
 /// A search that nobody sees, on its own.
-fn unseen<T>(fault: Option<Fault>, limits: &Limits) -> Shared<'_, T> {
-    Shared { limits, watch: &(), fault, pool: None, told: Mutex::default(), patience: None, pace: u64::MAX, keep: None }
+fn unseen<T>(fault: Option<Fault>, limits: &Limits, stale_waits: bool) -> Shared<'_, T> {
+    let (pool, told, patience, keep) = (None, Mutex::default(), None, None);
+    Shared { limits, watch: &(), fault, pool, told, patience, stale_waits, pace: u64::MAX, keep }
 }
 
 /// Goes from the beginning of a search to a part of it; none if that is no part of it.
@@ -128,7 +129,8 @@ pub(crate) fn arrive<'p, M: Consistency<W>, const W: usize>(
     fault: Option<Fault>,
 ) -> Result<Option<Level<'p, M, W>>, Halt> {
     let limits = Limits::default();
-    let shared = unseen(fault, &limits);
+    // Nothing is taken on the way that would be left.
+    let shared = unseen(fault, &limits, false);
     let mut blind = Blind;
     let mut search = Search::new(&mut blind, vec![root], &shared);
     for turn in &part.path {
@@ -196,7 +198,7 @@ pub(crate) fn divide<'p, G: Goal<W>, M: Consistency<W>, const W: usize>(
     let parts = if share.index == 0 {
         spread(root, share, goal, shared)?
     } else {
-        spread(root, share, &mut Blind, &unseen(shared.fault, shared.limits))?
+        spread(root, share, &mut Blind, &unseen(shared.fault, shared.limits, shared.stale_waits))?
     };
     let own = |at: usize| at % usize::from(share.count) == usize::from(share.index);
     Ok(parts.into_iter().enumerate().filter(|(at, _)| own(*at)).map(|(_, level)| level).collect())
@@ -209,7 +211,7 @@ fn spread<'p, G: Goal<W>, M: Consistency<W>, const W: usize>(
     shared: &Shared<'_, Level<'p, M, W>>,
 ) -> Result<VecDeque<Level<'p, M, W>>, Halt> {
     // Nobody interrupts it: it does not take long.
-    let quiet = unseen(shared.fault, shared.limits);
+    let quiet = unseen(shared.fault, shared.limits, shared.stale_waits);
     let mut parts = VecDeque::from([root]);
     while parts.len() < PARTS * usize::from(share.count) {
         let Some(part) = parts.pop_front() else { break };

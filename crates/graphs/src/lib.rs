@@ -20,6 +20,7 @@ mod goals;
 mod graph;
 mod kept;
 mod level;
+mod names;
 mod pool;
 mod psc;
 mod revisit;
@@ -27,6 +28,7 @@ mod rows;
 mod search;
 mod setup;
 mod several;
+mod stale;
 mod symmetry;
 mod thread;
 mod total;
@@ -39,7 +41,7 @@ use std::time::Instant;
 use cyrano_engine::{
     Answer, Cause, Engine, Execution, Inexact, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Watch,
 };
-use cyrano_ir::{Liveness, Op, Program, Property, Thread};
+use cyrano_ir::{FinalVar, Instr, Liveness, Op, Program, Property, Thread};
 use cyrano_memory::{Model, named};
 
 pub use kept::{Keep, Part, Progress, Seen, Share};
@@ -54,9 +56,10 @@ use goals::{All, Asked};
 use graph::Graph;
 use kept::{arrive, divide};
 use level::Level;
+use names::Names;
 use pool::Pool;
 use search::{Goal, Halt, Search, Shared};
-use setup::{Start, starts};
+use setup::{Start, Unstarted, starts};
 use several::together;
 use total::{Kept, Total};
 use views::Views;
@@ -68,6 +71,10 @@ pub struct Graphs {
     pub by_axioms: bool,
     /// Whether a thread that goes through a loop and changes nothing does not go on ([`thread`]).
     pub idle_iterations: bool,
+    /// Whether executions in which a thread waits behind an old write are left early ([`stale`]).
+    pub stale_waits: bool,
+    /// Whether a choice among values that nobody looks at is made once ([`names`]).
+    pub unseen_values: bool,
     /// Whether of executions that differ by an exchange of equal threads one is looked at ([`symmetry`]).
     pub thread_symmetry: bool,
     /// After how many events a search is done by several, if there are several to do it.
@@ -85,6 +92,8 @@ impl Default for Graphs {
         Self {
             by_axioms: false,
             idle_iterations: true,
+            stale_waits: true,
+            unseen_values: true,
             thread_symmetry: true,
             patience: 50_000,
             pace: 4096,
@@ -108,21 +117,11 @@ struct Run<'a> {
     model: &'a Model,
     limits: &'a Limits,
     watch: &'a dyn Watch,
-    /// How much of program order is kept, if the model that was asked about has one order of all accesses.
-    ordered: Option<Kept>,
-    /// Whether equal threads are sorted.
-    sorted: bool,
+    rules: Rules<'a>,
+    stale_waits: bool,
     keep: Option<&'a dyn Keep>,
     /// From where it begins, or where it was when that was kept last.
     so_far: Mutex<Progress>,
-}
-
-impl<'a> Run<'a> {
-    fn new(graphs: &'a Graphs, starts: &'a [Start<'a>], model: &'a Model, limits: &'a Limits) -> Self {
-        let parts = (0..starts.len()).map(Part::whole).collect();
-        let so_far = Mutex::new(Progress { parts, ..Progress::default() });
-        Self { graphs, starts, model, limits, watch: &(), ordered: None, sorted: false, keep: None, so_far }
-    }
 }
 
 impl<'a> Run<'a> {
@@ -185,7 +184,7 @@ impl<'a> Run<'a> {
         let start = &self.starts[parts.0.first().map_or(0, |part| part.start)];
         let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
         match self.model.name.as_str() {
-            _ if self.graphs.by_axioms && self.ordered.is_none() => {
+            _ if self.graphs.by_axioms && !self.rules.ordered => {
                 self.by::<G, _, W>((start, parts), goal, ByAxioms::new(cat.plan()), counts)
             }
             "ra" => self.by((start, parts), goal, Views::<W>::release_acquire(&start.program), counts),
@@ -207,8 +206,6 @@ impl<'a> Run<'a> {
         let graphs = self.graphs;
         let is_new = parts.iter().all(|part| *part == Part::whole(part.start));
         let share = if is_new { 0.0 } else { self.so_far().share };
-        let (iterations, idle) = (self.limits.iterations, graphs.idle_iterations);
-        let rules = Rules { iterations, idle, ordered: self.ordered.is_some(), sorted: self.sorted };
         let mut shared = Shared {
             limits: self.limits,
             watch: self.watch,
@@ -217,9 +214,10 @@ impl<'a> Run<'a> {
             told: Mutex::new((*counts, share)),
             pace: graphs.pace,
             patience: (self.limits.workers > 1).then_some(graphs.patience),
+            stale_waits: self.stale_waits,
             keep: self.keep,
         };
-        let root = || Level::new(Graph::<W>::new(start, rules), model.clone());
+        let root = || Level::new(Graph::<W>::new(start, self.rules), model.clone());
         let first = parts.iter().try_fold(Vec::new(), |mut todo, part| {
             match graphs.share.filter(|_| *part == Part::whole(part.start)) {
                 Some(share) => todo.extend(divide(root(), share, (&mut *goal, &shared))?),
@@ -259,6 +257,21 @@ impl<'a> Run<'a> {
         };
         *counts = shared.told.into_inner().unwrap_or_else(PoisonError::into_inner).0;
         ended
+    }
+}
+
+impl Run<'_> {
+    /// The reductions that were used.
+    fn used(&self, program: &Program) -> Vec<&'static str> {
+        let loops = program.threads.iter().any(Thread::has_loop);
+        let waits = loops || program.threads.iter().any(|thread| thread.code.iter().any(is_assume));
+        let used = [
+            ("thread-symmetry", self.rules.sorted),
+            ("idle-iterations", self.rules.idle.is_some() && loops),
+            ("stale-waits", self.stale_waits && waits),
+            ("unseen-values", !self.rules.names.is_empty()),
+        ];
+        used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name).collect()
     }
 }
 
@@ -311,14 +324,34 @@ impl Graphs {
         let ordered = ordered(query.model());
         let form = ordered.map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
-        let starts = starts(query.program(), limits.iterations).unwrap_or_default();
-        let mut run = Run { watch, ..Run::new(self, &starts, &model, limits) };
-        (run.ordered, run.sorted) = (ordered, self.sorts(query));
-        if let Some((keep, from)) = keeping {
-            run.keep = Some(keep);
-            run.so_far = from.map_or(run.so_far, Mutex::new);
-        }
-        let (goal, ended, counts) = run.run(|| Asked::new(query, has_flags, form));
+        let shown = shown(query);
+        // Whoever goes on later, or elsewhere, must find the same search there, which does not begin anew.
+        let names = self.unseen_values && keeping.is_none() && self.share.is_none();
+        let mut names = if names { Names::new(query) } else { Names::default() };
+        let new = || Asked::new(query, has_flags, form);
+        let (goal, ended, counts, used) = loop {
+            let starts = match starts(query.program(), limits.iterations, &names) {
+                Err(Unstarted::Sees(name)) => {
+                    names.forget(name);
+                    continue;
+                }
+                starts => starts.unwrap_or_default(),
+            };
+            let mut run = Run { watch, ..self.start(query, (&model, limits), &starts, (&shown, &names)) };
+            if run.rules.sorted && !names.is_empty() {
+                names = Names::default();
+                continue;
+            }
+            if let Some((keep, from)) = &keeping {
+                run.keep = Some(*keep);
+                run.so_far = from.clone().map_or(run.so_far, Mutex::new);
+            }
+            let (goal, ended, counts) = run.run(new);
+            match goal.sees() {
+                Some(name) => names.forget(name),
+                None => break (goal, ended, counts, run.used(query.program())),
+            }
+        };
         let mut answer = match (ended, self.share) {
             (Err(Halt::Lost), _) => Answer::new(Verdict::Unknown, Some(Cause::Trouble(LOST.to_owned()))),
             (Err(Halt::Stopped(stop)), share) => goal.answer(Err(stop), limits.iterations, share),
@@ -328,30 +361,38 @@ impl Graphs {
         let (executions, blocked) = (Some(counts.executions), Some(counts.blocked));
         answer.stats =
             Stats { states: counts.events, depth: counts.depth, seconds, executions, blocked, ..Stats::default() };
-        answer.reductions.extend(self.used(query, &starts));
+        answer.reductions.extend(used);
         (answer, counts)
     }
 
-    /// Whether equal threads are sorted, if there are any.
-    fn sorts(&self, query: &Query<'_>) -> bool {
-        self.thread_symmetry && symmetry::is_about_all(query)
-    }
-
-    /// The reductions that were used.
-    fn used(&self, query: &Query<'_>, starts: &[Start<'_>]) -> impl Iterator<Item = &'static str> {
-        let sorts = |start: &Start<'_>| symmetry::predecessors(&start.program).iter().any(Option::is_some);
-        let loops = query.program().threads.iter().any(Thread::has_loop);
-        let symmetric = self.sorts(query) && starts.iter().any(sorts);
-        let used = [("thread-symmetry", symmetric), ("idle-iterations", self.idle_iterations && loops)];
-        used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name)
+    /// A search from these starts for a question that looks at this in the end.
+    fn start<'a>(
+        &'a self,
+        query: &Query<'_>,
+        (model, limits): (&'a Model, &'a Limits),
+        starts: &'a [Start<'a>],
+        (shown, names): (&'a [FinalVar], &'a Names),
+    ) -> Run<'a> {
+        let equal = |start: &Start<'_>| symmetry::predecessors(&start.program).iter().any(Option::is_some);
+        let rules = Rules {
+            iterations: limits.iterations,
+            idle: Some(shown).filter(|_| self.idle_iterations),
+            ordered: ordered(query.model()).is_some(),
+            sorted: self.thread_symmetry && symmetry::is_about_all(query) && starts.iter().any(equal),
+            names,
+        };
+        let stale_waits = self.stale_waits && !rules.sorted && !stale::is_about_waits(query, model, rules.ordered);
+        let parts = (0..starts.len()).map(Part::whole).collect();
+        let so_far = Mutex::new(Progress { parts, ..Progress::default() });
+        Run { graphs: self, starts, model, limits, watch: &(), rules, stale_waits, keep: None, so_far }
     }
 
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
-        let starts = starts(query.program(), limits.iterations)?;
-        let mut run = Run::new(self, &starts, &model, limits);
-        (run.ordered, run.sorted) = (ordered(query.model()), self.sorts(query));
+        let (shown, names) = (shown(query), Names::default());
+        let starts = starts(query.program(), limits.iterations, &names).ok()?;
+        let run = self.start(query, (&model, limits), &starts, (&shown, &names));
         let (goal, ended, _) = run.run(All::default);
         Some(match ended {
             Err(Halt::Stopped(stop)) => Err(stop),
@@ -415,7 +456,20 @@ fn is_known(model: &Model) -> bool {
     MODELS.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
 }
 
+/// What is looked at in the end.
+fn shown(query: &Query<'_>) -> Vec<FinalVar> {
+    let mut shown: Vec<FinalVar> = query.program().observed.iter().map(|observable| observable.var).collect();
+    if let Some(Property::Final { cond, .. }) = query.property() {
+        cond.for_each_var(&mut |var| shown.push(*var));
+    }
+    shown
+}
+
 /// Whether a thread need not end, but pass a mark again and again.
 fn has_marks(program: &Program) -> bool {
     program.threads.iter().any(|thread| thread.code.iter().any(|instr| matches!(instr.op, Op::Progress(_))))
+}
+
+fn is_assume(instr: &Instr) -> bool {
+    matches!(instr.op, Op::Assume(_))
 }

@@ -58,7 +58,12 @@ pub(crate) fn revisited<const W: usize>(
 }
 
 /// Whether an event was added as the last one of those that are there: of what was there before it, and what a write depends on.
-fn is_maximal<const W: usize>(graph: &Graph<'_, W>, id: EventId, there: &Row<W>, fault: Option<Fault>) -> bool {
+pub(crate) fn is_maximal<const W: usize>(
+    graph: &Graph<'_, W>,
+    id: EventId,
+    there: &Row<W>,
+    fault: Option<Fault>,
+) -> bool {
     let event = graph.event(id);
     let last = || {
         let mut last = event.loc.map_or(INITIAL, |loc| graph.last(loc));

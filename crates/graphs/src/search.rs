@@ -24,6 +24,7 @@ use crate::level::{Level, Open, Point, Turn};
 use crate::pool::Pool;
 use crate::revisit::{Fault, revisited};
 use crate::rows::{EventId, Row};
+use crate::stale::waits_in_vain;
 use crate::thread::{Next, Status};
 
 /// Somebody who looks at executions.
@@ -81,6 +82,8 @@ pub(crate) struct Shared<'a, T> {
     pub(crate) told: Mutex<(Counts, f64)>,
     /// After how many events the search is to be given to several.
     pub(crate) patience: Option<u64>,
+    /// Whether executions in which a thread waits behind something old are left ([`crate::stale`]).
+    pub(crate) stale_waits: bool,
     /// Events between two looks at the limits.
     pub(crate) pace: u64,
     /// Who keeps what was found so far.
@@ -290,6 +293,12 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             }
             if threads.iter().any(|thread| self.goal.is_wrong(self.graph(), *thread)) {
                 self.went_wrong()?;
+                continue;
+            }
+            if self.shared.stale_waits && threads.iter().any(|thread| waits_in_vain(self.graph(), *thread)) {
+                self.counts.blocked += 1;
+                self.done += point.weight;
+                self.added()?;
                 continue;
             }
             self.top().ended = false;

@@ -7,6 +7,7 @@ use cyrano_ir::guards::ALIVE;
 use cyrano_ir::{Instr, LocId, Op, Program, ThreadId};
 
 use crate::code::{Code, Rules};
+use crate::names::Names;
 use crate::thread::{Next, Runner, Status};
 
 /// A program at a start, and how it came there.
@@ -20,13 +21,23 @@ pub(crate) struct Start<'p> {
     pub(crate) setup: Option<ThreadId>,
 }
 
-/// The ways in which a program may start; none if the setup thread does not always come to its end, or goes wrong on the way.
-pub(crate) fn starts(program: &Program, iterations: usize) -> Option<Vec<Start<'_>>> {
+/// Why it is not known how a program starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unstarted {
+    /// The setup thread may not come to its end.
+    NoEnd,
+    /// The setup thread looks at this name.
+    Sees(i128),
+}
+
+/// The ways in which a program may start, at least one; none if the setup thread does not always come to its end, or goes wrong on the way.
+pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names) -> Result<Vec<Start<'p>>, Unstarted> {
     let Some(setup) = program.setup else {
         let program = Cow::Borrowed(program);
-        return Some(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
+        return Ok(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
     };
-    let code = Code::new(program, setup, Rules { iterations: iterations.max(LOOPS), ..ALONE });
+    let iterations = iterations.max(LOOPS);
+    let code = Code::new(program, setup, Rules { iterations, idle: None, ordered: false, sorted: false, names });
     let alone = Alone {
         runner: Runner::new(&code),
         memory: program.initial_memory(),
@@ -38,28 +49,30 @@ pub(crate) fn starts(program: &Program, iterations: usize) -> Option<Vec<Start<'
     let mut found = Vec::new();
     while let Some(mut alone) = todo.pop() {
         match alone.run(&code) {
-            _ if alone.freed => return None,
+            _ if alone.freed => return Err(Unstarted::NoEnd),
             Some(from) => todo.extend(from.iter().rev().map(|value| alone.chosen(&code, *value))),
             None if alone.runner.status() == Some(Status::Done) && alone.runner.frame().failed.is_none() => {
                 found.push(alone.start(program, &code));
             }
             // What an `assume` does not let go on is no execution; a section that waits does so for ever.
             None if alone.runner.is_dropped() => {}
-            None => return None,
+            None => {
+                return Err(match alone.runner.status() {
+                    Some(Status::Sees(name)) => Unstarted::Sees(name),
+                    _ => Unstarted::NoEnd,
+                });
+            }
         }
         if found.len() + todo.len() > STARTS {
-            return None;
+            return Err(Unstarted::NoEnd);
         }
     }
-    Some(found).filter(|found| !found.is_empty())
+    if found.is_empty() { Err(Unstarted::NoEnd) } else { Ok(found) }
 }
 
 /// How often a setup thread may go around a loop at least, and how many ways to start there may be.
 const LOOPS: usize = 10_000;
 const STARTS: usize = 1_000;
-
-/// How it is run.
-const ALONE: Rules = Rules { iterations: LOOPS, idle: true, ordered: false, sorted: false };
 
 /// The setup thread on its way.
 #[derive(Clone)]
@@ -74,7 +87,7 @@ struct Alone {
 
 impl Alone {
     /// Goes on to its end, or to a choice.
-    fn run<'p>(&mut self, code: &Code<'p>) -> Option<&'p [i128]> {
+    fn run<'p>(&mut self, code: &Code<'p>) -> Option<Cow<'p, [i128]>> {
         loop {
             match self.runner.frame().next {
                 Next::End(_) => return None,

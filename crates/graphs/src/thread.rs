@@ -10,9 +10,14 @@
 //! reads synchronised with, nothing is added). So whatever is observed of executions that end is observed without idle iterations. What only an idle iteration shows,
 //! a race, is there in the execution in which the thread spins as well. A read of a spinning thread can be revisited like any other, and the thread goes on then.
 
-use cyrano_ir::{Access, AccessKind, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, Tags};
+use std::borrow::Cow;
+
+use cyrano_ir::{
+    Access, AccessKind, Addr, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, RegId, Tags,
+};
 
 use crate::code::Code;
+use crate::names::{Wrong, unseen};
 use crate::rows::EventId;
 
 /// Why a thread does not go on.
@@ -30,6 +35,8 @@ pub(crate) enum Status {
     Limited(InstrId),
     /// A computation went wrong at this instruction.
     Failed(InstrId, EvalError),
+    /// It is about to look at this name ([`crate::names`]).
+    Sees(i128),
 }
 
 /// A write that comes next.
@@ -254,12 +261,25 @@ impl Runner {
         self.registers.capacity() * size_of::<i128>() + self.frames.capacity() * size_of::<Frame>()
     }
 
-    fn value(&self, code: &Code<'_>, expr: &LocalExpr) -> Result<i128, EvalError> {
-        expr.value(self.registers(code))
+    #[inline]
+    fn value(&self, code: &Code<'_>, expr: &LocalExpr) -> Result<i128, Wrong> {
+        code.names.value(expr, self.registers(code))
     }
 
-    fn set(&mut self, code: &Code<'_>, dst: &Place, value: i128) -> Result<(), EvalError> {
-        let register = dst.register(self.registers(code))?;
+    #[inline]
+    fn holds(&self, code: &Code<'_>, cond: &LocalExpr) -> Result<bool, Wrong> {
+        Ok(unseen(self.value(code, cond)?)? != 0)
+    }
+
+    fn register(&self, code: &Code<'_>, place: &Place) -> Result<RegId, Wrong> {
+        if let Place::Elem { index, .. } = place {
+            code.names.blind(index, self.registers(code))?;
+        }
+        Ok(place.register(self.registers(code))?)
+    }
+
+    fn set(&mut self, code: &Code<'_>, dst: &Place, value: i128) -> Result<(), Wrong> {
+        let register = self.register(code, dst)?;
         self.registers_mut(code)[register.index()] = value;
         Ok(())
     }
@@ -268,9 +288,12 @@ impl Runner {
         self.frame_mut().next = Next::End(status);
     }
 
-    fn fail(&mut self, error: EvalError) {
+    fn fail(&mut self, why: Wrong) {
         let pc = self.frame().pc;
-        self.end(Status::Failed(pc, error));
+        self.end(match why {
+            Wrong::Error(error) => Status::Failed(pc, error),
+            Wrong::Sees(name) => Status::Sees(name),
+        });
     }
 
     /// Goes on to its next event.
@@ -292,26 +315,26 @@ impl Runner {
         }
     }
 
-    fn step(&mut self, code: &Code<'_>) -> Result<Option<Next>, EvalError> {
+    fn step(&mut self, code: &Code<'_>) -> Result<Option<Next>, Wrong> {
         let pc = self.frame().pc;
-        if code.heads[pc.index()] && self.is_idle(code, pc) {
+        if code.heads[pc.index()].is_some() && self.is_idle(code, pc) {
             return Ok(Some(Next::End(Status::Spins)));
         }
         match code.op(pc) {
             Op::Assign { dst, value } => {
-                let register = dst.register(self.registers(code))?;
+                let register = self.register(code, dst)?;
                 let value = self.value(code, value)?;
                 self.registers_mut(code)[register.index()] = value;
             }
             Op::Access(access) => return self.access(code, access).map(Some),
             Op::Fence(fence) => return Ok(Some(Next::Fence(*fence))),
             Op::Choose { .. } => return Ok(Some(Next::Choice)),
-            Op::Assume(cond) if self.value(code, cond)? == 0 => return Ok(Some(Next::End(Status::Blocked))),
-            Op::Limit { cond, .. } if self.value(code, cond)? == 0 => {
+            Op::Assume(cond) if !self.holds(code, cond)? => return Ok(Some(Next::End(Status::Blocked))),
+            Op::Limit { cond, .. } if !self.holds(code, cond)? => {
                 return Ok(Some(Next::End(Status::Limited(pc))));
             }
             Op::Assert { cond, .. } => {
-                let holds = self.value(code, cond)? != 0;
+                let holds = self.holds(code, cond)?;
                 let frame = self.frame_mut();
                 frame.asserted = true;
                 if !holds {
@@ -319,7 +342,7 @@ impl Runner {
                 }
             }
             Op::Branch { cond, then_to, else_to } => {
-                let to = if self.value(code, cond)? != 0 { *then_to } else { *else_to };
+                let to = if self.holds(code, cond)? { *then_to } else { *else_to };
                 return Ok(self.jump(code, to));
             }
             Op::Jump(to) => return Ok(self.jump(code, *to)),
@@ -341,7 +364,7 @@ impl Runner {
     /// Whether the thread stands where a loop begins as it did the last time, and has changed nothing since.
     fn is_idle(&mut self, code: &Code<'_>, head: InstrId) -> bool {
         let last = self.frame().head;
-        let same = last.is_some_and(|(last, _)| last == head) && self.is_as_kept(code);
+        let same = last.is_some_and(|(last, _)| last == head) && self.is_as_kept(code, head);
         if same && !self.frame().stirred {
             return true;
         }
@@ -351,9 +374,13 @@ impl Runner {
         false
     }
 
-    fn is_as_kept(&mut self, code: &Code<'_>) -> bool {
+    /// Whether the registers that matter where a loop begins hold what they held the last time.
+    fn is_as_kept(&mut self, code: &Code<'_>, head: InstrId) -> bool {
         let registers = self.registers_mut(code);
-        registers[..code.registers] == registers[code.kept..]
+        code.heads[head.index()]
+            .iter()
+            .flatten()
+            .all(|register| registers[*register] == registers[code.kept + register])
     }
 
     fn keep(&mut self, code: &Code<'_>) {
@@ -371,12 +398,15 @@ impl Runner {
         if *count <= code.iterations {
             return None;
         }
-        let head = self.frame().head.filter(|(head, _)| *head == to && code.heads[to.index()]);
-        self.frame_mut().round = head.filter(|_| self.is_as_kept(code));
+        let head = self.frame().head.filter(|(head, _)| *head == to && code.heads[to.index()].is_some());
+        self.frame_mut().round = head.filter(|_| self.is_as_kept(code, to));
         Some(Next::End(Status::Stopped))
     }
 
-    fn access(&self, code: &Code<'_>, access: &Access) -> Result<Next, EvalError> {
+    fn access(&self, code: &Code<'_>, access: &Access) -> Result<Next, Wrong> {
+        if let Addr::Indexed { index, .. } = &access.addr {
+            code.names.blind(index, self.registers(code))?;
+        }
         let loc = access.addr.location(code.program, self.registers(code))?;
         let Some(set) = access.stored() else { return Ok(Next::Read(loc)) };
         // Of a section that need not write, what stands right before is the other half.
@@ -414,8 +444,19 @@ impl Runner {
         self.accessed(code).kind == AccessKind::Rmw || self.frame().section.is_some_and(|section| section.updates)
     }
 
-    fn written(&self, code: &Code<'_>, access: &Access, value: i128) -> Result<Option<i128>, EvalError> {
+    fn written(&self, code: &Code<'_>, access: &Access, value: i128) -> Result<Option<i128>, Wrong> {
         let change = access.change.as_ref();
+        let looked_at = match change {
+            Some(Change::Cas { expected: operand, .. } | Change::Add(operand)) => Some(operand),
+            Some(Change::Set(_)) | None => None,
+        };
+        if let Some(operand) = looked_at.filter(|_| !code.names.is_empty()) {
+            unseen(value)?;
+            let operand = unseen(self.value(code, operand)?)?;
+            if let Some(Change::Add(_)) = change {
+                unseen(value.saturating_add(operand))?;
+            }
+        }
         change.map_or(Ok(None), |change: &Change| change.apply(value, |operand| self.value(code, operand)))
     }
 
@@ -467,9 +508,10 @@ impl Runner {
     }
 
     /// The values that it may take next.
-    pub(crate) fn values<'p>(&self, code: &Code<'p>) -> &'p [i128] {
-        let Op::Choose { from, .. } = code.op(self.frame().pc) else { unreachable!("a thread that is to choose") };
-        from
+    pub(crate) fn values<'p>(&self, code: &Code<'p>) -> Cow<'p, [i128]> {
+        let at = self.frame().pc;
+        let Op::Choose { from, .. } = code.op(at) else { unreachable!("a thread that is to choose") };
+        code.names.values((code.thread, at), from, self.events.len())
     }
 
     /// Its next choice is this event, and takes this value.

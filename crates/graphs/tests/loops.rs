@@ -68,7 +68,7 @@ fn text(threads: &[Vec<Vec<String>>]) -> String {
 fn ask(program: &Program, name: &str, idle_iterations: bool) -> Option<Answer> {
     let model = model(name);
     let query = Query::new(program, &model, Question::Outcomes).ok()?;
-    let graphs = Graphs { idle_iterations, ..Graphs::default() };
+    let graphs = Graphs { idle_iterations, stale_waits: idle_iterations, ..Graphs::default() };
     let answer = graphs.ask(query, &limits(0.2, 3), &());
     (answer.verdict != Verdict::Unknown).then_some(answer)
 }

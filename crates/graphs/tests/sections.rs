@@ -106,9 +106,14 @@ fn freed_memory_is_looked_at() {
                 thread a\nregister r = 0\n@0: r := load f\n@1: assume (r == 1)\n@2: store objects[1], 1\n@3: halt\n";
     let again = "thread a\nregister r = 0\n@0: store objects[1], 1\n@1: r := cas objects[1], 1, 0\n@2: store f, 1\n@3: halt\n\
                  thread b\nregister r = 0\n@0: r := load f\n@1: assume (r == 1)\n@2: r := load w\n@3: halt\n";
+    // Of a thread that waits behind an old write, the read that it waits behind.
+    let behind = "thread a\nregister r = 0\n@0: store objects[1], 1\n@1: r := cas objects[1], 1, 0\n@2: store w, 7\n@3: halt\n\
+                  thread b\nregister r = 0\n@0: r := load w\n@1: assume (r == 7)\n@2: halt\n";
     let property = Property::Assertions;
     let mut seen = Vec::new();
-    for tail in [format!("{free}{read}"), format!("{free}{waits}"), late.to_owned(), again.to_owned()] {
+    let tails =
+        [format!("{free}{read}"), format!("{free}{waits}"), late.to_owned(), again.to_owned(), behind.to_owned()];
+    for tail in tails {
         let program =
             cyrano_ir::text::parse(&source(&tail)).unwrap_or_else(|error| panic!("{error}\n{}", source(&tail)));
         for name in ORDERED {
@@ -124,7 +129,22 @@ fn freed_memory_is_looked_at() {
             seen.push(one.verdict == Verdict::Violated);
         }
     }
-    assert_eq!(seen, [true, true, true, true, true, true, false, false, false, false, false, false]);
+    assert_eq!(seen, [[true; 3], [true; 3], [false; 3], [false; 3], [true; 3]].concat());
+}
+
+/// An assertion about the read that a thread waits behind, beside a section over two locations.
+#[test]
+fn assertions_count_behind_old_writes() {
+    let source = "threads { shared x, y; thread p { x := 1; } thread q { local a; a := x; assert a = 1; assume a = 1; }
+                  thread r { local a, b; atomic { a := x; b := y; } } }";
+    let program = rml(source);
+    for name in ORDERED {
+        let model = model(name);
+        let query = Query::new(&program, &model, Question::Holds(&Property::Assertions)).expect("a question");
+        let [one, other] =
+            [Graphs::default().ask(query, &limits(1.0, 2), &()), Interp.ask(query, &limits(1.0, 2), &())];
+        assert_eq!([one.verdict, other.verdict], [Verdict::Violated; 2], "{name}");
+    }
 }
 
 /// Two locks taken in two orders: a deadlock where locks are sections that wait, found by both and confirmed.

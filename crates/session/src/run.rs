@@ -11,6 +11,7 @@ pub(crate) mod large;
 pub(crate) mod options;
 mod progress;
 pub(crate) mod reductions;
+mod unrolled;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,6 +66,8 @@ pub struct Runner {
     workers: usize,
     /// Whether the bound of deferred accesses is raised where it stands in the way: nobody has named one.
     raises: bool,
+    /// Whether the bound of iterations of graphs is raised: nobody has named one.
+    unrolls: bool,
     /// Whether executions are made small before they are shown.
     minimise: bool,
     /// Where mined observations are kept, if they are.
@@ -113,6 +116,7 @@ impl Runner {
         symbolic.iterations = options.iterations.unwrap_or(symbolic.iterations);
         options.off.iter().for_each(|reduction| (reduction.off)(&mut explore, &mut symbolic, &mut graphs));
         let (engine, minimise, raises) = (options.engine, !options.no_minimise, options.deferred.is_none());
+        let unrolls = options.iterations.is_none();
         let store = options.store.clone();
         let expected = progress::Expected::default();
         Self {
@@ -123,6 +127,7 @@ impl Runner {
             limits,
             workers,
             raises,
+            unrolls,
             minimise,
             store,
             large: None,
@@ -355,6 +360,9 @@ impl Runner {
         }
         let (mut answer, clauses) = match engine {
             EngineName::Explore => (self.search(self.engine(engine), query, watch), None),
+            EngineName::Graphs if self.unrolls => {
+                (unrolled::ask(self.engine(engine), query, &self.limits, watch), None)
+            }
             EngineName::Graphs | EngineName::Interp => (self.engine(engine).ask(query, &self.limits, watch), None),
             EngineName::Symbolic => {
                 let (answer, stats) = self.symbolic.ask_with_stats(query, &self.limits, watch);

@@ -122,12 +122,19 @@ fn chosen(declared: &TestFile, wanted: &Tests, source: &Source, text: &Source) -
             tests.iter().map(test).collect::<Result<_, _>>()?
         }
         Tests::Declared | Tests::Named(_) => {
-            let names: Vec<&str> = declared.tests.iter().map(|test| test.name.as_str()).collect();
-            if let Some(unknown) = wanted.unknown(&names) {
-                let near = near(unknown, names.iter().copied());
-                return Err(Failure::input(format!("{}: there is no test `{unknown}`{near}", text.name)));
+            let mut tests = declared.tests.clone();
+            loop {
+                let names: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
+                let Some(unknown) = wanted.unknown(&names) else { break };
+                // A test that nobody declared is called by its notation.
+                let Some(test) = declared.by_notation(unknown) else {
+                    let near = near(unknown, names.iter().copied());
+                    return Err(Failure::input(format!("{}: there is no test `{unknown}`{near}", text.name)));
+                };
+                tests.push(test);
             }
-            declared.tests.iter().filter(|test| wanted.wants(&test.name)).cloned().collect()
+            tests.retain(|test| wanted.wants(&test.name));
+            tests
         }
     };
     let none = || Failure::input(format!("{}: there are no tests in this file", text.name));

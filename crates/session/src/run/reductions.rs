@@ -21,7 +21,7 @@ pub static ALL: Reduction = row("all", "All of these", |explore, symbolic, graph
 });
 
 /// All of them.
-pub static REDUCTIONS: [Reduction; 22] = [
+pub static REDUCTIONS: [Reduction; 24] = [
     row("dead-registers", "Registers that are not read again are forgotten", |e, _, _| e.dead_registers = false),
     row("macro-steps", "Threads run on to their next shared access in one step", |e, _, _| e.macro_steps = false),
     row("timestamps", "Timestamps are renumbered", |e, _, _| e.timestamps = false),
@@ -92,6 +92,14 @@ pub static REDUCTIONS: [Reduction; 22] = [
             g.idle_iterations = false;
         },
     ),
+    row(
+        "stale-waits",
+        "Executions in which a thread waits behind an old write are left (execution graphs)",
+        |_, _, g| g.stale_waits = false,
+    ),
+    row("unseen-values", "A choice among values that are only copied is made once (execution graphs)", |_, _, g| {
+        g.unseen_values = false
+    }),
     row("covered-histories", "One history of calls is judged for all that it covers (symbolic engine)", |_, s, _| {
         s.covered_histories = false
     }),
