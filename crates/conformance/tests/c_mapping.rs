@@ -189,9 +189,8 @@ fn without_its_fences_and_tags_a_mapping_shows_more() {
             }
         }
         for instr in mapped.threads.iter_mut().flat_map(|thread| &mut thread.code) {
-            match &mut instr.op {
-                Op::Access(access) => access.tags = cyrano_ir::Tags::default(),
-                _ => {}
+            if let Op::Access(access) = &mut instr.op {
+                access.tags = cyrano_ir::Tags::default();
             }
         }
         mapped

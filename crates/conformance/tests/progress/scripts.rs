@@ -328,16 +328,15 @@ pub fn graph(program: &Program, model: &Model) -> Option<Graph> {
     let mut from = 0;
     while from < states.len() {
         let state = states[from].clone();
-        let mut shut = vec![false; state.threads.len()];
+        let mut shut = Vec::new();
         let mut in_order = true;
-        for thread in 0..state.threads.len() {
-            let own = &state.threads[thread];
+        for (thread, own) in state.threads.iter().enumerate() {
             let all = scripts.of(thread, &own.start);
             in_order &= own.script.is_none_or(|(_, done)| done & (done + 1) == 0);
-            shut[thread] = match own.script {
+            shut.push(match own.script {
                 Some((mine, done)) => is_shut(&all[mine], done, &state.memory),
                 None => all.iter().all(|script| is_shut(script, 0, &state.memory)),
-            };
+            });
             for (number, script) in all.iter().enumerate() {
                 let done = match own.script {
                     Some((mine, done)) if mine == number => done,
@@ -367,8 +366,7 @@ pub fn graph(program: &Program, model: &Model) -> Option<Graph> {
 fn is_shut(script: &Script, done: Set, memory: &[i128]) -> bool {
     let left: Vec<usize> = (0..script.units.len()).filter(|unit| done >> unit & 1 == 0).collect();
     let shut = |unit: &usize| script.units[*unit].waits && perform(memory, &script.units[*unit]).is_none();
-    left.first().is_some_and(|first| shut(first))
-        && left.iter().all(|unit| shut(unit) || script.units[*unit].after & !done != 0)
+    left.first().is_some_and(shut) && left.iter().all(|unit| shut(unit) || script.units[*unit].after & !done != 0)
 }
 
 /// What a thread can do with a script.
