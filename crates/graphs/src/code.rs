@@ -3,6 +3,7 @@
 use cyrano_ir::{AccessKind, InstrId, Op, Program, ThreadId};
 
 use crate::fits::is_unit;
+use crate::races::may_race_in_loop;
 
 /// How threads are run.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct Rules {
     pub(crate) ordered: bool,
     /// Whether equal threads begin in their order ([`crate::symmetry`]).
     pub(crate) sorted: bool,
+    /// Whether the model knows races, which idle iterations may be in ([`crate::races`]).
+    pub(crate) races: bool,
 }
 
 /// What is known of a thread before it runs.
@@ -30,6 +33,8 @@ pub(crate) struct Code<'p> {
     pub(crate) has_units: bool,
     /// The instructions that are jumped back to.
     pub(crate) heads: Vec<bool>,
+    /// Whether the thread goes on after one idle iteration.
+    pub(crate) lingers: bool,
     pub(crate) registers: usize,
     /// An equal thread that begins before it.
     pub(crate) after: Option<usize>,
@@ -42,7 +47,7 @@ pub(crate) struct Code<'p> {
 impl<'p> Code<'p> {
     /// A thread of a program.
     pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules) -> Self {
-        let Rules { iterations, idle, ordered, sorted: _ } = rules;
+        let Rules { iterations, idle, ordered, sorted: _, races } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -72,8 +77,23 @@ impl<'p> Code<'p> {
             |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
         let has_units = units.contains(&true);
+        let lingers = races && heads.contains(&true) && may_race_in_loop(program, thread);
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        Self { program, thread, counters, updates, has_units, heads, registers, after: None, kept, stride, iterations }
+        let after = None;
+        Self {
+            program,
+            thread,
+            counters,
+            updates,
+            has_units,
+            heads,
+            lingers,
+            registers,
+            after,
+            kept,
+            stride,
+            iterations,
+        }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {

@@ -22,6 +22,7 @@ mod kept;
 mod level;
 mod pool;
 mod psc;
+mod races;
 mod revisit;
 mod rows;
 mod search;
@@ -208,7 +209,8 @@ impl<'a> Run<'a> {
         let is_new = parts.iter().all(|part| *part == Part::whole(part.start));
         let share = if is_new { 0.0 } else { self.so_far().share };
         let (iterations, idle) = (self.limits.iterations, graphs.idle_iterations);
-        let rules = Rules { iterations, idle, ordered: self.ordered.is_some(), sorted: self.sorted };
+        let races = self.ordered.is_none() && knows_races(self.model);
+        let rules = Rules { iterations, idle, ordered: self.ordered.is_some(), sorted: self.sorted, races };
         let mut shared = Shared {
             limits: self.limits,
             watch: self.watch,
@@ -363,6 +365,7 @@ impl Graphs {
     fn supported(&self, query: &Query<'_>) -> Result<Model, Refusal> {
         match query.property() {
             None | Some(Property::Assertions | Property::Observations(_) | Property::Final { .. }) => {}
+            Some(Property::Races) if knows_races(query.model()) && query.program().setup.is_none() => {}
             Some(Property::Races) => return Err(Refusal::NotJudged(Subject::Races)),
             Some(Property::Transactions(_)) => return Err(Refusal::NotJudged(Subject::Histories)),
             Some(Property::Live(Liveness::Termination))
@@ -409,6 +412,11 @@ impl Engine for Graphs {
 fn twin(model: &Model) -> Option<Model> {
     let twin = named(&format!("cat:{}", model.name))?;
     (named(&model.name).as_ref() == Some(model)).then_some(twin)
+}
+
+/// Whether the model says what a race is.
+fn knows_races(model: &Model) -> bool {
+    model.cat().is_some_and(|cat| cat.plan().data_race().is_some())
 }
 
 fn is_known(model: &Model) -> bool {

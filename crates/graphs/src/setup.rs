@@ -59,7 +59,7 @@ const LOOPS: usize = 10_000;
 const STARTS: usize = 1_000;
 
 /// How it is run.
-const ALONE: Rules = Rules { iterations: LOOPS, idle: true, ordered: false, sorted: false };
+const ALONE: Rules = Rules { iterations: LOOPS, idle: true, ordered: false, sorted: false, races: false };
 
 /// The setup thread on its way.
 #[derive(Clone)]
