@@ -5,6 +5,7 @@ use cyrano_ir::{AccessKind, FinalVar, InstrId, Op, Program, ThreadId};
 
 use crate::fits::is_unit;
 use crate::names::Names;
+use crate::races::may_race_in_loop;
 
 /// How threads are run.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) sorted: bool,
     /// The choices whose values have names.
     pub(crate) names: &'a Names,
+    /// Whether the model knows races, which idle iterations may be in ([`crate::races`]).
+    pub(crate) races: bool,
 }
 
 /// What is known of a thread before it runs.
@@ -34,6 +37,8 @@ pub(crate) struct Code<'p> {
     pub(crate) has_units: bool,
     /// For each instruction that is jumped back to, the registers that matter there.
     pub(crate) heads: Vec<Option<Box<[usize]>>>,
+    /// Whether the thread goes on after one idle iteration.
+    pub(crate) lingers: bool,
     pub(crate) registers: usize,
     /// An equal thread that begins before it.
     pub(crate) after: Option<usize>,
@@ -48,7 +53,7 @@ pub(crate) struct Code<'p> {
 impl<'p> Code<'p> {
     /// A thread of a program.
     pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules<'_>) -> Self {
-        let Rules { iterations, idle, ordered, sorted: _, names } = rules;
+        let Rules { iterations, idle, ordered, sorted: _, races, names } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -79,9 +84,24 @@ impl<'p> Code<'p> {
             |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
         let has_units = units.contains(&true);
+        let lingers = races && heads.iter().any(Option::is_some) && may_race_in_loop(program, thread);
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
         let (after, names) = (None, names.clone());
-        Self { program, thread, counters, updates, has_units, heads, registers, after, kept, stride, iterations, names }
+        Self {
+            program,
+            thread,
+            counters,
+            updates,
+            has_units,
+            heads,
+            lingers,
+            registers,
+            after,
+            kept,
+            stride,
+            iterations,
+            names,
+        }
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {

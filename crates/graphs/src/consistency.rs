@@ -6,7 +6,7 @@
 use cyrano_ir::LocId;
 use cyrano_memory::cat::{Base, Judge, Node, NodeId, Plan};
 
-use crate::execution::for_model;
+use crate::execution::{counted_for_model, for_model};
 use crate::graph::{Event, Graph, Kind};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::Writing;
@@ -41,6 +41,9 @@ pub(crate) trait Consistency<const W: usize>: Clone {
 
     /// The flags that a complete graph raises.
     fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String>;
+
+    /// Two accesses that race, of those that count.
+    fn race(&mut self, graph: &Graph<'_, W>) -> Option<[EventId; 2]>;
 }
 
 /// Walks from the last write to a location back to the first that must not be passed.
@@ -137,6 +140,13 @@ impl<const W: usize> Consistency<W> for ByAxioms<'_> {
     fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String> {
         let allowed = self.judge.allows(&for_model(graph, self.races));
         if allowed { self.judge.flags().map(str::to_owned).collect() } else { Vec::new() }
+    }
+
+    fn race(&mut self, graph: &Graph<'_, W>) -> Option<[EventId; 2]> {
+        let (related, event_of) = counted_for_model(graph, self.races);
+        let allowed = self.judge.allows(&related);
+        let (first, second) = self.judge.race().filter(|_| allowed)?;
+        Some([event_of(first)?, event_of(second)?])
     }
 }
 

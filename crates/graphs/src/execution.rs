@@ -28,6 +28,26 @@ pub(crate) fn for_model<const W: usize>(graph: &Graph<'_, W>, races: bool) -> ca
     related(graph, races, |_| true).0
 }
 
+/// The same of what counts, and which event is which.
+pub(crate) fn counted_for_model<const W: usize>(
+    graph: &Graph<'_, W>,
+    races: bool,
+) -> (cat::Graph, impl Fn(usize) -> Option<EventId> + use<W>) {
+    let counted = counted(graph);
+    let (model, numbers) = related(graph, races, |id| counted[usize::from(id)]);
+    let event_of = move |number| numbers.events.iter().position(|event| *event == Some(number));
+    (model, move |number| event_of(number).map(|event| event as EventId))
+}
+
+/// Which events count.
+fn counted<const W: usize>(graph: &Graph<'_, W>) -> Vec<bool> {
+    let mut counted = vec![false; graph.events.len()];
+    for runner in &graph.runners {
+        runner.events[..runner.counted()].iter().for_each(|id| counted[usize::from(*id)] = true);
+    }
+    counted
+}
+
 fn related<const W: usize>(
     graph: &Graph<'_, W>,
     races: bool,
@@ -144,10 +164,7 @@ fn access<const W: usize>(
 }
 
 fn with_relations<const W: usize>(graph: &Graph<'_, W>) -> Execution {
-    let mut counted = vec![false; graph.events.len()];
-    for runner in &graph.runners {
-        runner.events[..runner.counted()].iter().for_each(|id| counted[usize::from(*id)] = true);
-    }
+    let counted = counted(graph);
     let (model, numbers) = related(graph, false, |id| counted[usize::from(id)]);
     let mut order = Vec::new();
     // The number of the access that an event of the model's graph belongs to; 0 for initial writes.

@@ -14,6 +14,7 @@ use crate::freed::{Freed, freed};
 use crate::graph::{Graph, Kind};
 use crate::kept::{Seen, Share};
 use crate::names::{Wrong, each_way, give, give_first, is_name};
+use crate::races::race;
 use crate::rows::{EventId, Row};
 use crate::search::Goal;
 use crate::thread::Status;
@@ -50,7 +51,7 @@ impl<'q> Asked<'q> {
             program: query.program(),
             question: query.question(),
             model: &query.model().name,
-            has_flags,
+            has_flags: has_flags && !matches!(query.question(), Question::Holds(Property::Races)),
             form,
             flags: BTreeSet::new(),
             unrolled: false,
@@ -296,7 +297,7 @@ impl<'q> Asked<'q> {
         let nothing = |what| Answer::new(Verdict::Vacuous, Some(Cause::Nothing(what)));
         let waits = self.program.may_wait();
         match property {
-            Property::Final { .. } | Property::Observations(_) | Property::Live(_) if !self.ended => {
+            Property::Final { .. } | Property::Observations(_) | Property::Races | Property::Live(_) if !self.ended => {
                 return nothing(vacuity::NO_END);
             }
             Property::Final { quantifier: Quantifier::Exists, .. } => {
@@ -338,6 +339,11 @@ impl<const W: usize> Goal<W> for Asked<'_> {
             return ControlFlow::Break(());
         }
         if let Some(violation) = (0..graph.runners.len()).find_map(|thread| self.wrong(graph, thread)) {
+            return self.decide(graph, Some(violation), None);
+        }
+        if matches!(self.question, Question::Holds(Property::Races))
+            && let Some(violation) = model.race(graph).and_then(|pair| race(graph, pair))
+        {
             return self.decide(graph, Some(violation), None);
         }
         if done {

@@ -23,6 +23,7 @@ mod level;
 mod names;
 mod pool;
 mod psc;
+mod races;
 mod revisit;
 mod rows;
 mod search;
@@ -379,6 +380,7 @@ impl Graphs {
             idle: Some(shown).filter(|_| self.idle_iterations),
             ordered: ordered(query.model()).is_some(),
             sorted: self.thread_symmetry && symmetry::is_about_all(query) && starts.iter().any(equal),
+            races: ordered(query.model()).is_none() && knows_races(model),
             names,
         };
         let stale_waits = self.stale_waits && !rules.sorted && !stale::is_about_waits(query, model, rules.ordered);
@@ -404,6 +406,7 @@ impl Graphs {
     fn supported(&self, query: &Query<'_>) -> Result<Model, Refusal> {
         match query.property() {
             None | Some(Property::Assertions | Property::Observations(_) | Property::Final { .. }) => {}
+            Some(Property::Races) if knows_races(query.model()) && query.program().setup.is_none() => {}
             Some(Property::Races) => return Err(Refusal::NotJudged(Subject::Races)),
             Some(Property::Transactions(_)) => return Err(Refusal::NotJudged(Subject::Histories)),
             Some(Property::Live(Liveness::Termination))
@@ -450,6 +453,11 @@ impl Engine for Graphs {
 fn twin(model: &Model) -> Option<Model> {
     let twin = named(&format!("cat:{}", model.name))?;
     (named(&model.name).as_ref() == Some(model)).then_some(twin)
+}
+
+/// Whether the model says what a race is.
+fn knows_races(model: &Model) -> bool {
+    model.cat().is_some_and(|cat| cat.plan().data_race().is_some())
 }
 
 fn is_known(model: &Model) -> bool {

@@ -37,7 +37,8 @@ pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names)
         return Ok(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
     };
     let iterations = iterations.max(LOOPS);
-    let code = Code::new(program, setup, Rules { iterations, idle: None, ordered: false, sorted: false, names });
+    let code =
+        Code::new(program, setup, Rules { iterations, idle: None, ordered: false, sorted: false, races: false, names });
     let alone = Alone {
         runner: Runner::new(&code),
         memory: program.initial_memory(),

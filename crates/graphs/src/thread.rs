@@ -8,7 +8,7 @@
 //! it [spins](Status::Spins). *Argument.* Take an execution in which it does go on, and take the iteration out of it: the thread does the same afterwards, others see
 //! no difference, and every relation of the models here that could forbid the execution becomes smaller (`po` and `fr` lose events, happens-before loses what the
 //! reads synchronised with, nothing is added). So whatever is observed of executions that end is observed without idle iterations. What only an idle iteration shows,
-//! a race, is there in the execution in which the thread spins as well. A read of a spinning thread can be revisited like any other, and the thread goes on then.
+//! a race, is there where the thread goes on after one of them ([`crate::races`]). A read of a spinning thread can be revisited like any other, and the thread goes on then.
 
 use std::borrow::Cow;
 
@@ -94,6 +94,8 @@ pub(crate) struct Frame {
     head: Option<(InstrId, u32)>,
     /// Whether it has written since what it had read.
     stirred: bool,
+    /// Whether it has gone on after an iteration that changed nothing.
+    lingered: bool,
     /// Of a thread that jumped back too often, the iteration before that if it changed nothing.
     round: Option<(InstrId, u32)>,
     /// Whether its last read is what went wrong.
@@ -130,6 +132,7 @@ impl Runner {
             section: None,
             head: None,
             stirred: false,
+            lingered: false,
             round: None,
             broken: false,
             pending: false,
@@ -366,7 +369,10 @@ impl Runner {
         let last = self.frame().head;
         let same = last.is_some_and(|(last, _)| last == head) && self.is_as_kept(code, head);
         if same && !self.frame().stirred {
-            return true;
+            if !code.lingers || self.frame().lingered {
+                return true;
+            }
+            self.frame_mut().lingered = true;
         }
         let events = self.events.len() as u32;
         (self.frame_mut().head, self.frame_mut().stirred) = (Some((head, events)), false);

@@ -217,4 +217,8 @@ impl<const W: usize> Consistency<W> for Total<'_, W> {
     fn flags(&mut self, _: &Graph<'_, W>) -> Vec<String> {
         Vec::new()
     }
+
+    fn race(&mut self, _: &Graph<'_, W>) -> Option<[EventId; 2]> {
+        None
+    }
 }

@@ -10,8 +10,9 @@ use cyrano_ir::{FenceSet, LocId, Op, Program, Tags};
 use crate::consistency::{Consistency, is_passed, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
 use crate::psc;
+use crate::races::is_plain;
 use crate::rows::{EventId, INITIAL, Row};
-use crate::thread::Writing;
+use crate::thread::{Runner, Writing};
 
 /// What is known after an event of C11.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +74,7 @@ impl<const W: usize> Views<W> {
                 all.contains(Tags::SEQ_CST) || (updates || all.contains(Tags::SYNC)) && all.orders().is_empty()
             }),
         };
-        let is_plain = |op: &Op| op.access().is_some_and(|access| !access.tags.spoken().contains(Tags::ATOMIC));
-        Self::new(true, ops(program).any(is_strong), ops(program).any(is_plain))
+        Self::new(true, ops(program).any(is_strong), program.accesses().any(is_plain))
     }
 
     fn new(c11: bool, strong: bool, races: bool) -> Self {
@@ -155,21 +155,21 @@ impl<const W: usize> Views<W> {
         release.map_or(row, |other| row | self.views[usize::from(*other)].before | Row::one(*other))
     }
 
-    /// Whether two accesses race: one is not atomic, one writes, and neither happens before the other.
-    fn has_race(&self, graph: &Graph<'_, W>) -> bool {
-        let accesses = || graph.order.iter().copied().filter(|id| graph.event(*id).is_access());
+    /// Two accesses that race: one is not atomic, one writes, and neither happens before the other.
+    fn racing<'a>(&self, graph: &'a Graph<'_, W>) -> Option<[EventId; 2]> {
+        let counted = |runner: &'a Runner| runner.events[..runner.counted()].iter().copied();
+        let accesses = || graph.runners.iter().flat_map(counted).filter(|id| graph.event(*id).is_access());
         let races = |one: EventId, other: EventId| {
             let (a, b) = (graph.event(one), graph.event(other));
             let writes = |event: &Event| matches!(event.kind, Kind::Write(_));
             a.loc == b.loc
                 && a.thread != b.thread
                 && (writes(a) || writes(b))
-                && !said(b).contains(Tags::ATOMIC)
                 && !self.before(graph, one).contains(other)
                 && !self.before(graph, other).contains(one)
         };
-        let plain = accesses().filter(|id| !said(graph.event(*id)).contains(Tags::ATOMIC));
-        plain.into_iter().any(|other| accesses().any(|one| races(one, other)))
+        let mut plain = accesses().filter(|id| !said(graph.event(*id)).contains(Tags::ATOMIC));
+        plain.find_map(|other| Some([accesses().find(|one| races(*one, other))?, other]))
     }
 }
 
@@ -220,6 +220,10 @@ impl<const W: usize> Consistency<W> for Views<W> {
     }
 
     fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String> {
-        if self.races && self.has_race(graph) { vec!["data-race".to_owned()] } else { Vec::new() }
+        if self.race(graph).is_some() { vec!["data-race".to_owned()] } else { Vec::new() }
+    }
+
+    fn race(&mut self, graph: &Graph<'_, W>) -> Option<[EventId; 2]> {
+        if self.races { self.racing(graph) } else { None }
     }
 }

@@ -9,7 +9,7 @@ use cyrano_conformance::{corpus, limits, pinned};
 use cyrano_engine::{Engine, Execution, Limits, Query, Question, Verdict};
 use cyrano_graphs::{Fault, Graphs};
 use cyrano_interp::Interp;
-use cyrano_ir::Program;
+use cyrano_ir::{Program, Property};
 use proptest::prelude::*;
 use proptest::test_runner::TestError;
 
@@ -108,6 +108,43 @@ fn random_programs_of_c11_have_the_same_executions() {
     }
     println!("{} executions", compared.get());
     assert!(compared.get() >= 10 * cases as usize, "only {} executions were compared", compared.get());
+}
+
+/// Whether there is a race under rc11: by the reference, by views and by the evaluator. What is shown is confirmed.
+fn compare_races(program: &Program) -> Result<bool, String> {
+    let model = model("rc11");
+    let query = Query::new(program, &model, Question::Holds(&Property::Races)).map_err(|why| why.to_string())?;
+    let wanted = Interp.ask(query, &limits(1.0, 2), &()).verdict;
+    for by_axioms in [false, true] {
+        let found = Graphs { by_axioms, ..Graphs::default() }.ask(query, &limits(1.0, 2), &());
+        if found.verdict != wanted {
+            return Err(format!("{} instead of {}", found.verdict.name(), wanted.name()));
+        }
+        if let Some(execution) = &found.execution {
+            let violation = found.violation.as_ref();
+            let confirmed = cyrano_interp::confirm(program, &model, &Property::Races, violation, execution);
+            confirmed.map_err(|error| format!("not confirmed: {error}"))?;
+        }
+    }
+    Ok(wanted == Verdict::Violated)
+}
+
+#[test]
+fn races_are_those_of_the_reference() {
+    let cases = if pinned::long() { 20_000 } else { 500 };
+    let (racy, free) = (Cell::new(0), Cell::new(0));
+    let result = pinned::runner(cases, file!()).run(&c11(), |threads| {
+        let count = if compare_races(&parsed(&threads)).map_err(TestCaseError::fail)? { &racy } else { &free };
+        count.set(count.get() + 1);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, threads)) => panic!("{reason}\n{}", text(&threads)),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    println!("{} with races, {} without", racy.get(), free.get());
+    assert!(racy.get().min(free.get()) >= cases / 10, "{} with races, {} without", racy.get(), free.get());
 }
 
 #[test]

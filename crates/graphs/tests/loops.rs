@@ -109,6 +109,65 @@ fn what_is_observed_stays_without_idle_iterations() {
     assert!(2 * compared.get() >= cases as usize, "only {} answers were compared", compared.get());
 }
 
+/// Races are found with and without idle iterations, whoever looks for them; what is shown is confirmed.
+#[test]
+fn races_stay_without_idle_iterations() {
+    let cases = if pinned::long() { 5_000 } else { 100 };
+    let model = model("rc11");
+    let counts = Cell::new((0, 0));
+    let result = pinned::runner(cases, file!()).run(&threads(), |threads| {
+        let program = cyrano_ir::text::parse(&text(&threads)).expect("a program");
+        let query = Query::new(&program, &model, Question::Holds(&Property::Races)).expect("a question");
+        let found = Graphs::default().ask(query, &limits(0.2, 3), &());
+        if let Some(execution) = &found.execution {
+            let violation = found.violation.as_ref();
+            let confirmed = cyrano_interp::confirm(&program, &model, &Property::Races, violation, execution);
+            confirmed.map_err(|error| TestCaseError::fail(format!("not confirmed: {error}")))?;
+        }
+        let unrolled = Graphs { idle_iterations: false, ..Graphs::default() }.ask(query, &limits(0.2, 3), &());
+        let reference = Interp.ask(query, &limits(0.1, 3), &());
+        let (mut racy, mut free) = counts.get();
+        match found.verdict {
+            Verdict::Violated => racy += 1,
+            Verdict::Unknown => {}
+            _ if [unrolled.verdict, reference.verdict].contains(&Verdict::Violated) => {
+                return Err(TestCaseError::fail(format!("{} instead of a race", found.verdict.name())));
+            }
+            _ => free += 1,
+        }
+        counts.set((racy, free));
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, threads)) => panic!("{reason}\n{}", text(&threads)),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    let (racy, free) = counts.get();
+    println!("{racy} with races, {free} without");
+    assert!(racy.min(free) >= cases / 20, "{racy} with races, {free} without");
+}
+
+/// A race of an iteration that changes nothing with a write that comes of what the thread does later.
+#[test]
+fn a_race_in_an_idle_iteration_is_found() {
+    let source = "program p\nlocation x = 0\nlocation y = 0\nlocation z = 0\n\
+        thread t\nregister a = 0\nregister b = 0\n\
+        @0: a := load y {atomic}\n@1: branch (a == 0) then @2 else @4\n@2: b := load x\n@3: jump @0\n\
+        @4: store z, 1 {atomic}\n@5: halt\n\
+        thread u\nregister c = 0\n\
+        @0: c := load z {atomic}\n@1: assume (c == 1)\n@2: store x, 1\n@3: halt\n\
+        thread v\n@0: store y, 1 {atomic}\n@1: halt\n";
+    let program = cyrano_ir::text::parse(source).unwrap_or_else(|error| panic!("{error}"));
+    let model = model("rc11");
+    for property in [Property::Races, Property::Observations([vec![]].into())] {
+        let query = Query::new(&program, &model, Question::Holds(&property)).expect("a question");
+        let answer = Graphs::default().ask(query, &limits(1.0, 3), &());
+        let wanted = if property == Property::Races { Verdict::Violated } else { Verdict::Unknown };
+        assert_eq!(answer.verdict, wanted, "{answer:?}");
+    }
+}
+
 /// Who never ends is found by the reference as well, and what is shown is confirmed.
 #[test]
 fn threads_that_hang_are_those_of_the_reference() {

@@ -15,7 +15,7 @@ use cyrano_trace::{Parts, TestInfo, Trace};
 
 use crate::VERSION;
 use crate::failure::Failure;
-use crate::frontend::{Frontend, REUSE, Saved, Tests, Wanted};
+use crate::frontend::{Frontend, REUSE, Saved, Tests, Wanted, is_whole};
 use crate::source::{Files, Source};
 
 /// What a front end makes of a source, or of one test in it.
@@ -66,6 +66,11 @@ impl Case {
     /// The test's name.
     pub fn test_name(&self) -> Option<String> {
         self.test.as_ref().map(|test| test.name.clone())
+    }
+
+    /// Whether it is a whole program, with `main` and without tests.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.test.as_ref().is_some_and(is_whole)
     }
 
     /// The clients that the program stands for, if it is an algorithm with all clients of a size.

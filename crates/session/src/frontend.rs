@@ -19,7 +19,7 @@ use cyrano_trace::TestInfo;
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::source::{Files, Source};
-pub(crate) use c::REUSE;
+pub(crate) use c::{REUSE, is_whole};
 pub use cyrano_rml::Threads;
 pub use wanted::{Before, Tests, Wanted};
 

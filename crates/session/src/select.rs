@@ -68,13 +68,12 @@ pub fn select(case: &Case, criteria: &[Claim], models: &[Model], files: &dyn Fil
                 None => selected.push(Selected::Nothing { criterion: claim.name(), reason: nothing(claim, case) }),
             }
         }
-    } else if declared.is_empty()
-        && let Some(claim) = default_claim(case)
-    {
-        declared.push(Declared { claim, models: default_models(case) });
     } else if declared.is_empty() {
-        let reason = format!("nothing to check: {file} has neither a `check` nor an assertion");
-        selected.push(Selected::Nothing { criterion: "assertions", reason });
+        declared = defaults(case, models);
+        if declared.is_empty() {
+            let reason = format!("nothing to check: {file} has neither a `check` nor an assertion");
+            selected.push(Selected::Nothing { criterion: "assertions", reason });
+        }
     }
     let mut runs: Vec<Selected> = Vec::new();
     for run in product(&declared, models) {
@@ -150,7 +149,17 @@ fn refusal(case: &Case, model: &Model, property: Option<&Property>) -> Result<Op
     }
 }
 
-/// What is checked if the file declares nothing.
+/// What is checked if the file declares nothing. Races of a whole program are undefined behaviour, under models that say of C what a race is.
+fn defaults(case: &Case, models: &[Model]) -> Vec<Declared> {
+    let models = if models.is_empty() { default_models(case) } else { models.to_vec() };
+    let claim = default_claim(case);
+    let whole = case.is_whole() && claim.as_ref().is_none_or(|claim| *claim == Claim::Assertions);
+    let knows = |model: &&Model| model.cat().is_some_and(|cat| cat.plan().data_race().is_some());
+    let racing: Vec<Model> = models.iter().filter(knows).filter(|_| whole).cloned().collect();
+    let races = (!racing.is_empty()).then_some(Declared { claim: Claim::Races, models: racing });
+    claim.map(|claim| Declared { claim, models }).into_iter().chain(races).collect()
+}
+
 fn default_claim(case: &Case) -> Option<ProgramClaim> {
     if case.program.has_calls() {
         Some(Claim::Transactions(TxCriterion::Opacity))

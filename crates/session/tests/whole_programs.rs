@@ -29,8 +29,9 @@ fn check(text: &str, wanted: [Verdict; 3]) {
     let models: Vec<_> = ["sc", "tso", "rc11"].iter().filter_map(|name| cyrano_memory::named(name)).collect();
     let selected = select(&subjects[0].case, &[], &models, &files).expect("there are checks");
     let runner = Runner::new(&Options { workers: Some(1), ..Options::default() }, 1);
-    let found: Vec<_> =
-        selected.iter().map(|check| subjects[0].check(&runner, check, &()).expect("an answer")).collect();
+    // Of races nothing is said here.
+    let asked = selected.iter().filter(|check| check.criterion() != "races");
+    let found: Vec<_> = asked.map(|check| subjects[0].check(&runner, check, &()).expect("an answer")).collect();
     let mut verdicts: Vec<Verdict> = found.iter().map(|report| report.verdict).collect();
     if wanted[2] == Bounded && verdicts[2] == verdicts[0] {
         verdicts[2] = Bounded;
@@ -139,4 +140,32 @@ fn barriers_and_their_kin_wait() {
     check(&text.replace("pthread_rwlock_wrlock", "pthread_rwlock_rdlock"), [Violated; 3]);
     check(&text.replace("sem_wait(&s); sem_wait(&s);", "sem_wait(&s);"), [Violated; 3]);
     check(&text.replace("pthread_once(&o, init);", "init();"), [Violated; 3]);
+}
+
+/// The checks that run without being asked for, and their verdicts under sc, tso and rc11.
+fn defaults(text: &str) -> Vec<(&'static str, Verdict)> {
+    let files = Memory([("p.c", format!("{HEADERS}#include <stdatomic.h>\n{text}"))].into());
+    let subjects = Subject::load(&files, "p.c", &[], &Wanted::default(), None).expect("it compiles");
+    let models: Vec<_> = ["sc", "tso", "rc11"].iter().filter_map(|name| cyrano_memory::named(name)).collect();
+    let selected = select(&subjects[0].case, &[], &models, &files).expect("there are checks");
+    let runner = Runner::new(&Options { workers: Some(1), ..Options::default() }, 1);
+    let verdict = |check| subjects[0].check(&runner, check, &()).expect("an answer").verdict;
+    selected.iter().map(|check| (check.criterion(), verdict(check))).collect()
+}
+
+#[test]
+fn races_are_looked_for_under_rc11() {
+    let with = |order: &str| {
+        format!(
+            "int data; atomic_int ready; void *w(void *a) {{ data = 1; atomic_store_explicit(&ready, 1, {order}); return a; }}\n\
+             void *r(void *a) {{ while (!atomic_load_explicit(&ready, memory_order_acquire)) ; data = 2; return a; }}\n\
+             int main() {{ pthread_t s, t; pthread_create(&s, 0, w, 0); pthread_create(&t, 0, r, 0); \
+             assert(ready < 2); return 0; }}"
+        )
+    };
+    let [sc, tso, rc11] = [("assertions", Verified); 3];
+    let safe = defaults(&with("memory_order_release"));
+    assert_eq!(safe, [sc, tso, rc11, ("races", Verified)]);
+    let racy = defaults(&with("memory_order_relaxed"));
+    assert_eq!(racy, [sc, tso, ("assertions", Verdict::Unknown), ("races", Violated)]);
 }

@@ -50,7 +50,7 @@ impl Frontend for C {
         let unit = cyrano_cfront::parse(&source.text, &source.name, &resolver);
         let unit = unit.map_err(|errors| Failure::source(source, errors))?;
         let includes = includes.into_inner();
-        if is_whole(&unit, source, wanted, files) {
+        if stands_alone(&unit, source, wanted, files) {
             let program = unit.whole(bounds).map_err(|errors| Failure::source(source, errors))?;
             let program = sized(program, bounds);
             let test = TestInfo { name: WHOLE.to_owned(), tests: String::new(), includes };
@@ -142,12 +142,16 @@ fn chosen(declared: &TestFile, wanted: &Tests, source: &Source, text: &Source) -
 }
 
 /// Whether the file is a program by itself: it has `main` and no tests, or a trace says so.
-fn is_whole(unit: &Unit, source: &Source, wanted: &Wanted, files: &dyn Files) -> bool {
-    let whole = |test: &TestInfo| test.name == WHOLE && test.tests.is_empty();
+fn stands_alone(unit: &Unit, source: &Source, wanted: &Wanted, files: &dyn Files) -> bool {
     match &wanted.tests {
-        Tests::Again(tests) => tests.iter().any(whole),
+        Tests::Again(tests) => tests.iter().any(is_whole),
         _ => unit.has_main() && tests_of(source, files).is_err(),
     }
+}
+
+/// Whether the one test of a file stands for a whole program.
+pub(crate) fn is_whole(test: &TestInfo) -> bool {
+    test.name == WHOLE && test.tests.is_empty()
 }
 
 fn count(number: usize) -> i128 {
