@@ -15,7 +15,9 @@ typedef struct { int kind; } pthread_mutexattr_t;
 typedef struct { int unused; } pthread_condattr_t;
 typedef struct { int unused; } pthread_rwlockattr_t;
 typedef struct { int unused; } pthread_barrierattr_t;
-typedef struct { unsigned long owner; int kind; int depth; } pthread_mutex_t;
+// Whether an object was initialised by a call; no in all memory that nobody has written.
+typedef struct { unsigned initialised : 1; unsigned unused : 31; } __cyrano_made;
+typedef struct { unsigned long owner; int kind; int depth; __cyrano_made made; } pthread_mutex_t;
 typedef struct { unsigned long owner; } pthread_spinlock_t;
 
 #define PTHREAD_CREATE_JOINABLE 0
@@ -67,6 +69,9 @@ static inline int pthread_mutexattr_settype(pthread_mutexattr_t *attributes, int
 
 static inline int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
+    if (mutex->made.initialised)
+        __cyrano_must(__cyrano_load(&mutex->owner) <= 1, "a mutex is initialised while somebody holds it");
+    mutex->made.initialised = 1;
     mutex->owner = 0;
     if (__cyrano_mentions("pthread_mutexattr_settype")) {
         mutex->kind = PTHREAD_MUTEX_DEFAULT;
@@ -226,11 +231,16 @@ static inline int pthread_cond_broadcast(pthread_cond_t *cond)
 }
 
 // How many read, or -1 if somebody writes; -2 once it is destroyed.
-typedef struct { int holders; } pthread_rwlock_t;
+typedef struct { int holders; __cyrano_made made; } pthread_rwlock_t;
 #define PTHREAD_RWLOCK_INITIALIZER { 0 }
 
 static inline int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
 {
+    if (lock->made.initialised) {
+        int holders = __cyrano_load(&lock->holders);
+        __cyrano_must(holders == 0 || holders == -2, "a read-write lock is initialised while somebody holds it");
+    }
+    lock->made.initialised = 1;
     lock->holders = 0;
     return 0;
 }
@@ -303,7 +313,7 @@ static inline int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 }
 
 // How many have come, and whether the round is an odd one: nobody is two rounds ahead of a thread that waits.
-typedef struct { unsigned come; unsigned count; } pthread_barrier_t;
+typedef struct { unsigned come; unsigned count; __cyrano_made made; } pthread_barrier_t;
 #define PTHREAD_BARRIER_SERIAL_THREAD (-1)
 #define __CYRANO_ROUND 1024u
 
@@ -311,6 +321,8 @@ static inline int pthread_barrier_init(pthread_barrier_t *barrier, const pthread
 {
     if (count == 0)
         return EINVAL;
+    __cyrano_must(!barrier->made.initialised, "a barrier is initialised that is in use: it is not destroyed");
+    barrier->made.initialised = 1;
     barrier->count = count;
     barrier->come = 0;
     return 0;
@@ -321,6 +333,7 @@ static inline int pthread_barrier_destroy(pthread_barrier_t *barrier)
     unsigned come = (unsigned)__cyrano_load(&barrier->come);
     __cyrano_must(come % __CYRANO_ROUND == 0, "a barrier is destroyed while somebody waits at it");
     __cyrano_store(&barrier->come, __CYRANO_ROUND - 1);
+    barrier->made.initialised = 0;
     return 0;
 }
 
@@ -331,7 +344,7 @@ static inline int pthread_barrier_wait(pthread_barrier_t *barrier)
     _Bool last = 0;
     __cyrano_atomic: {
         unsigned come = (unsigned)__cyrano_acquire(&barrier->come);
-        __cyrano_must(come % __CYRANO_ROUND < count, "a barrier is used after it was destroyed, or by too many");
+        __cyrano_must(come % __CYRANO_ROUND < count, "a barrier is used that is not initialised or was destroyed, or by too many");
         round = come & __CYRANO_ROUND;
         last = come % __CYRANO_ROUND + 1 == count;
         __cyrano_release(&barrier->come, last ? round ^ __CYRANO_ROUND : come + 1);

@@ -88,6 +88,7 @@ fn check_once(
         current: None,
         defined: HashMap::new(),
         words,
+        own: items.iter().filter_map(defines).collect(),
     };
     for item in items {
         match item {
@@ -98,6 +99,14 @@ fn check_once(
     }
     calls::check(&checker.out, checker.problems);
     (checker.out, checker.words)
+}
+
+/// The function that an item gives a body.
+fn defines(item: &Item) -> Option<&str> {
+    match item {
+        Item::Function(function) => Some(&function.name.text),
+        Item::Decls(_) | Item::StaticAssert(..) => None,
+    }
 }
 
 /// The names of a block.
@@ -148,6 +157,8 @@ struct Checker<'c> {
     defined: HashMap<usize, Option<Type>>,
     /// The structs that are one word because they are used as one.
     words: BTreeSet<usize>,
+    /// The functions that the file gives a body, be it further down.
+    own: BTreeSet<&'c str>,
 }
 
 impl Checker<'_> {

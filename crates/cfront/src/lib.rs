@@ -22,6 +22,7 @@ mod escape;
 mod functions;
 mod headers;
 pub mod integers;
+mod kept;
 mod lower;
 mod macros;
 pub mod mapping;
@@ -57,6 +58,7 @@ pub struct Unit {
     pub(crate) checked: check::Checked,
     pub(crate) sources: source::Sources,
     pub(crate) escapes: escape::Escapes,
+    pub(crate) kept: kept::Kept,
     /// The addresses of the globals.
     pub(crate) addresses: Vec<i128>,
 }
@@ -85,8 +87,18 @@ pub fn parse(source: &str, name: &str, resolver: Resolver<'_>) -> Result<Unit, V
     }
     checked.types.addresses = addresses::holders(&checked);
     let escapes = escape::Escapes::new(&checked);
+    let kept = kept::Kept::new(&checked, &escapes);
     let (_, addresses) = memory::Memory::new(&checked, &sources);
-    Ok(Unit { name: name.into(), checked, sources, escapes, addresses })
+    Ok(Unit { name: name.into(), checked, sources, escapes, kept, addresses })
+}
+
+/// The program in which locals live on when their calls end, and the places of the locals that would not; none if all do anyway.
+///
+/// An engine that knows no freed memory can be asked about it; that it finds nothing wrong says nothing about accesses to these locals.
+pub fn without_ends(program: &Program) -> Option<(Program, Vec<(String, Span)>)> {
+    let (program, ends) = lower::lifetimes::without_ends(program)?;
+    let named = |end: cyrano_ir::Location| (end.name.trim_end_matches(lower::lifetimes::ENDED).to_owned(), end.span);
+    Some((program, ends.into_iter().map(named).collect()))
 }
 
 impl Unit {

@@ -12,6 +12,7 @@ mod cond;
 mod expr;
 mod heap;
 mod intrinsic;
+pub(crate) mod lifetimes;
 pub(crate) mod rounds;
 mod spot;
 mod stmt;
@@ -21,6 +22,7 @@ use cyrano_ir::{Expr as Ir, Instr, InstrId, LocalExpr, Op, Place, RegId, Registe
 
 use crate::check::Checked;
 use crate::escape::Escapes;
+use crate::kept::Kept;
 use crate::memory::{Memory, Object};
 use crate::source::{Loc, Sources};
 use crate::tree::{FuncId, LabelId};
@@ -39,6 +41,9 @@ pub(crate) struct Shared<'u> {
     pub(crate) checked: &'u Checked,
     pub(crate) sources: &'u Sources,
     pub(crate) escapes: &'u Escapes,
+    pub(crate) kept: &'u Kept,
+    /// Whether `main` may end by `pthread_exit`.
+    pub(crate) main_exits: bool,
     pub(crate) addresses: &'u [i128],
     pub(crate) memory: Memory,
     /// How many objects a `malloc` within a loop can make.
@@ -108,6 +113,8 @@ struct Frame {
     locals: Vec<Option<Spot>>,
     /// Parameters that are other names for what their arguments point to.
     aliases: Vec<Option<Spot>>,
+    /// The locals that end with the call.
+    ending: Vec<LocalExpr>,
     /// Where the result goes.
     result: Option<Spot>,
     exit: Target,

@@ -10,6 +10,7 @@ use cyrano_ir::{ArrayId, LocId, Location, Span, Ty, WORD};
 
 use crate::addresses::Holder;
 use crate::check::{Checked, fold};
+use crate::lower::lifetimes::ENDED;
 use crate::source::{Problem, Problems, Sources};
 use crate::types::Type;
 
@@ -125,6 +126,19 @@ impl Memory {
 
     /// Adds a variable of one call that needs an address.
     pub(crate) fn variable(&mut self, checked: &Checked, ty: &Type, name: &str, init: i128, span: Span) -> i128 {
+        let shown = self.unused(name);
+        self.object(checked, ty, &shown, init, span)
+    }
+
+    /// Adds such a variable whose end is told in a header; gives the address behind it.
+    pub(crate) fn local(&mut self, checked: &Checked, ty: &Type, name: &str, span: Span) -> i128 {
+        let name = self.unused(name);
+        self.words.push(Location { name: format!("{name}{ENDED}"), init: ALIVE, ty: Ty::Header, span });
+        self.object(checked, ty, &name, cyrano_ir::UNDEFINED, span)
+    }
+
+    /// This name with a number that it does not have yet.
+    fn unused(&mut self, name: &str) -> String {
         let mut count = self.counts.get(name).copied().unwrap_or_default();
         let shown = loop {
             count += 1;
@@ -134,7 +148,7 @@ impl Memory {
             }
         };
         self.counts.insert(name.to_string(), count);
-        self.object(checked, ty, &shown, init, span)
+        shown
     }
 
     /// The location at a word that belongs to an object.

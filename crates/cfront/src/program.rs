@@ -80,6 +80,8 @@ pub(crate) fn shared(unit: &Unit, bounds: Bounds, known: Vec<Object>, setup: boo
         checked: &unit.checked,
         sources: &unit.sources,
         escapes: &unit.escapes,
+        kept: &unit.kept,
+        main_exits: false,
         addresses: &unit.addresses,
         memory,
         objects: bounds.objects.max(1),
@@ -151,7 +153,7 @@ fn assemble(unit: &Unit, name: &str, made: Vec<Made>, memory: Memory, setup: Opt
     let len = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
     let base = cyrano_ir::LocId(0);
     program.arrays = vec![SharedArray { name: "memory".into(), base, len, headers: false }];
-    if unit.checked.frees {
+    if program.has_headers() {
         program.arrays.push(SharedArray { name: "objects".into(), base, len, headers: true });
     }
     program

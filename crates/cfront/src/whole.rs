@@ -9,7 +9,7 @@ use cyrano_ir::{BinOp, Diagnostic, Expr as Ir, LocalExpr, Op, Place, Program, Sp
 use crate::Unit;
 use crate::arith;
 use crate::lower::call::Argument;
-use crate::lower::rounds::threaded;
+use crate::lower::rounds::{exiting, threaded};
 use crate::lower::threads::{ARGUMENT, NEVER, START, Spawn};
 use crate::lower::{Lowerer, Shared};
 use crate::memory::{Memory, Object};
@@ -52,6 +52,7 @@ fn program_with(
     let mut shared = shared(unit, bounds, known.objects.clone(), false);
     shared.threads = known.threads.unwrap_or(shared.threads);
     shared.threaded = threaded(&unit.checked);
+    shared.main_exits = exiting(&unit.checked)[main.0];
     let mut made = Vec::new();
     let own = shared.memory.thread("main", false, unit.sources.span(unit.checked.functions[main.0].loc));
     made.push(first(&mut shared, main, own, known.stops)?);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cyrano_cfront::mapping::{self, Target};
 use cyrano_engine::{Execution, Query, Question, Replayed, Verdict, Violation};
-use cyrano_ir::{InstrId, Program, Property, Tags, ThreadId};
+use cyrano_ir::{InstrId, Program, Property, Span, Tags, ThreadId};
 use cyrano_memory::Model;
 use cyrano_report::{CheckReport, Size};
 use cyrano_rml::algorithm::{self, ClientSpace};
@@ -37,6 +37,8 @@ pub struct Case {
     pub litmus: Option<Arc<cyrano_litmus::Test>>,
     /// What its memory orders have been mapped to, if they have been.
     pub mapped_to: Option<Target>,
+    /// The locals whose ends were left out of the program, with their places: that nothing is wrong says nothing about accesses to them.
+    pub unchecked: Vec<(String, Span)>,
     /// Who has read it.
     pub frontend: &'static dyn Frontend,
 }
@@ -59,6 +61,7 @@ impl Case {
             algorithm: None,
             litmus: None,
             mapped_to: None,
+            unchecked: Vec::new(),
             frontend,
         }
     }
@@ -81,6 +84,12 @@ impl Case {
     /// The program for a question: calls and responses matter to criteria for transactions only, and where pairs of accesses are reordered
     /// what a litmus test says to be in one order with everything stands between fences.
     pub fn for_question(&self, property: Option<&Property>, model: &Model) -> Cow<'_, Self> {
+        if model.cat().is_some()
+            && let Some((program, unchecked)) = cyrano_cfront::without_ends(&self.program)
+        {
+            let without = Self { program, unchecked, ..self.clone() };
+            return Cow::Owned(without.for_question(property, model).into_owned());
+        }
         if let Some(target) = self.target(model) {
             return Cow::Owned(Self {
                 program: mapping::compiled(&self.program, target),
@@ -148,6 +157,16 @@ impl Case {
             )),
             _ => None,
         }
+    }
+
+    /// Why a verdict is no more than `bounded` although nothing wrong was found.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        let line = |span| self.source.line(span).map_or(String::new(), |line| format!(" (line {line})"));
+        let shown = self.unchecked.iter().map(|(name, span)| format!("`{name}`{}", line(*span)));
+        let shown = shown.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
+        (!shown.is_empty()).then(|| {
+            format!("accesses to locals of calls that have ended are not checked under models about relations: {shown}")
+        })
     }
 
     /// The size of the instance, for reports; a constant of the file's own takes precedence.

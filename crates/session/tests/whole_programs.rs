@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cyrano_engine::Verdict::{self, Bounded, Verified, Violated};
+use cyrano_report::CheckReport;
 use cyrano_session::frontend::Wanted;
 use cyrano_session::{Failure, Files, Options, Runner, Source, Subject, select};
 
@@ -22,8 +23,8 @@ impl Files for Memory {
 
 const HEADERS: &str = "#include <pthread.h>\n#include <assert.h>\n#include <stdlib.h>\n#include <semaphore.h>\n";
 
-/// The verdicts under sc, tso and rc11; there `Bounded` stands for an engine that may not know, but does not contradict sc.
-fn check(text: &str, wanted: [Verdict; 3]) {
+/// The answers under sc, tso and rc11.
+fn answers(text: &str) -> Vec<CheckReport> {
     let files = Memory([("p.c", format!("{HEADERS}{text}"))].into());
     let subjects = Subject::load(&files, "p.c", &[], &Wanted::default(), None).expect("it compiles");
     let models: Vec<_> = ["sc", "tso", "rc11"].iter().filter_map(|name| cyrano_memory::named(name)).collect();
@@ -31,7 +32,12 @@ fn check(text: &str, wanted: [Verdict; 3]) {
     let runner = Runner::new(&Options { workers: Some(1), ..Options::default() }, 1);
     // Of races nothing is said here.
     let asked = selected.iter().filter(|check| check.criterion() != "races");
-    let found: Vec<_> = asked.map(|check| subjects[0].check(&runner, check, &()).expect("an answer")).collect();
+    asked.map(|check| subjects[0].check(&runner, check, &()).expect("an answer")).collect()
+}
+
+/// The verdicts under sc, tso and rc11; there `Bounded` stands for an engine that may not know, but does not contradict sc.
+fn check(text: &str, wanted: [Verdict; 3]) {
+    let found = answers(text);
     let mut verdicts: Vec<Verdict> = found.iter().map(|report| report.verdict).collect();
     if wanted[2] == Bounded && verdicts[2] == verdicts[0] {
         verdicts[2] = Bounded;
@@ -168,4 +174,97 @@ fn races_are_looked_for_under_rc11() {
     assert_eq!(safe, [sc, tso, rc11, ("races", Verified)]);
     let racy = defaults(&with("memory_order_relaxed"));
     assert_eq!(racy, [sc, tso, ("assertions", Verdict::Unknown), ("races", Violated)]);
+}
+
+const TWO: &str = "int main() { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); JOIN }\n";
+
+#[test]
+fn locals_end_with_their_calls() {
+    let with = |first: &str, join: &str| {
+        let second = "void *g(void *a) { int *q = p; if (q) *q = 1; return a; }";
+        format!("int *p; {first}\n{second}\n{}", TWO.replace("JOIN", join))
+    };
+    // The end of a thread's function, of a call within it, and of the thread.
+    check(&with("void *f(void *a) { int x = 0; p = &x; return a; }", ""), [Violated, Violated, Bounded]);
+    check(&with("void h() { int x; p = &x; }\nvoid *f(void *a) { h(); return a; }", ""), [Violated, Violated, Bounded]);
+    check(&with("void *f(void *a) { int x = 0; p = &x; pthread_exit(0); }", ""), [Violated, Violated, Bounded]);
+    check(&with("void *f(void *a) { int x[2]; p = x + 1; return a; }", ""), [Violated, Violated, Bounded]);
+    check(
+        &with("int *h() { int x; int *q = &x; return q; }\nvoid *f(void *a) { *h() = 1; return a; }", ""),
+        [Violated, Violated, Bounded],
+    );
+    // Whoever waits for the other one to be done may lend it a local; rc11 cannot tell, and says so.
+    let lends = with("int done; void *f(void *a) { int x = 0; p = &x; while (!done); return a; }", "")
+        .replace("*q = 1; return a;", "*q = 1; done = 1; return a;")
+        .replace("int *p; int done;", "_Atomic(int *) p; _Atomic int done;");
+    let found = answers(&lends);
+    assert_eq!([found[0].verdict, found[1].verdict, found[2].verdict], [Verified, Verified, Bounded], "{found:?}");
+    let reason = found[2].reason.clone().unwrap_or_default();
+    assert!(reason.contains("locals of calls that have ended") && reason.contains("`f.x` (line 5)"), "{reason}");
+}
+
+#[test]
+fn locals_that_nobody_keeps_cost_nothing() {
+    // Those of `main` live on, those that are only passed down nobody knows afterwards.
+    let text = "int x; void add(int *by, int n) { int *q = by; for (int i = 0; i < n; i++) x += q[i]; }\n\
+        void *f(void *a) { int own[2] = { 1, 2 }; add(own, 2); *(int *)a = x; return 0; }\n\
+        int main() { pthread_t t; int y; pthread_create(&t, 0, f, &y); pthread_join(t, 0); assert(y == 3); return 0; }";
+    let found = answers(text);
+    assert!(found.iter().all(|found| found.verdict == Verified), "{found:?}");
+    let ends = text
+        .replace("return 0; }\nint main", "return 0; }\nint main")
+        .replace("pthread_join(t, 0); assert(y == 3); return 0;", "pthread_exit(0);");
+    check(&ends, [Violated, Violated, Bounded]);
+}
+
+#[test]
+fn locals_of_calls_in_loops_end() {
+    let text = "int *p; void h() { int x = 1; if (p) assert(*p == 1); LATE p = &x; ENDS }\n\
+        int main() { for (int i = 0; i < 2; i++) h(); return 0; }";
+    check(&text.replace("LATE", "").replace("ENDS", "p = 0;"), [Verified, Verified, Bounded]);
+    check(&text.replace("LATE", "").replace("ENDS", ""), [Violated, Violated, Bounded]);
+}
+
+#[test]
+fn what_is_in_use_is_not_initialised_again() {
+    let text = |made: &str| {
+        format!("pthread_barrier_t b; pthread_mutex_t m; pthread_rwlock_t r; int main() {{ {made} return 0; }}")
+    };
+    let barrier = "pthread_barrier_init(&b, 0, 1);";
+    check(&text(&format!("{barrier} pthread_barrier_wait(&b);")), [Verified, Verified, Bounded]);
+    check(&text(&format!("{barrier} pthread_barrier_destroy(&b); {barrier}")), [Verified, Verified, Bounded]);
+    check(&text(&format!("{barrier} {barrier}")), [Violated; 3]);
+    check(&text("pthread_barrier_wait(&b);"), [Violated; 3]);
+    check(
+        &text(&format!("pthread_barrier_t own; pthread_barrier_t *b = &own; {}", barrier.replace("&b", "b"))),
+        [Verified, Verified, Bounded],
+    );
+    check(&text("pthread_mutex_init(&m, 0); pthread_mutex_lock(&m); pthread_mutex_init(&m, 0);"), [Violated; 3]);
+    check(
+        &text(
+            "pthread_mutex_init(&m, 0); pthread_mutex_lock(&m); pthread_mutex_unlock(&m); pthread_mutex_destroy(&m); pthread_mutex_init(&m, 0);",
+        ),
+        [Verified, Verified, Bounded],
+    );
+    check(&text("pthread_rwlock_init(&r, 0); pthread_rwlock_rdlock(&r); pthread_rwlock_init(&r, 0);"), [Violated; 3]);
+    // Which of two starts the barrier is not known to them: only under rc11 both may.
+    let relaxed = "pthread_barrier_t b; int x; int y;\n\
+        void *f(void *a) { __atomic_store_n(&x, 1, __ATOMIC_RELAXED); __atomic_store_n(&y, 1, __ATOMIC_RELAXED); return a; }\n\
+        void *g(void *a) { if (__atomic_load_n(&y, __ATOMIC_RELAXED)) if (!__atomic_load_n(&x, __ATOMIC_RELAXED)) pthread_barrier_init(&b, 0, 2); return a; }\n\
+        int main() { pthread_t s, t; pthread_barrier_init(&b, 0, 2); pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); return 0; }";
+    check(relaxed, [Verified, Verified, Violated]);
+}
+
+#[test]
+fn names_of_intrinsics_are_the_files_own() {
+    let text = "#include <threads.h>\n#include <stdatomic.h>\n\
+        static int cas(int);\nint before(void) { return cas(1); }\n\
+        static void lock(int self) { (void)self; } static void unlock(int self) { (void)self; }\n\
+        static int cas(int n) { return n + 1; } static int exchange(int a, int b, int c) { return a + b + c; }\n\
+        static void fence(void) { atomic_thread_fence(memory_order_seq_cst); } static int choose(int n) { return n; }\n\
+        static int assume(int n) { return !n; } static void atomic_begin(int n) { (void)n; } int commit_point = 3;\n\
+        int main() { lock(1); fence(); unlock(1); atomic_begin(2); \
+        assert(before() == 2 && cas(4) == 5 && exchange(1, 2, 3) == 6 && choose(7) == 7 && assume(0) && commit_point == 3); return 0; }";
+    check(text, [Verified, Verified, Bounded]);
+    check(&text.replace("cas(4) == 5", "cas(4) == 4"), [Violated; 3]);
 }

@@ -10,7 +10,7 @@ use crate::types::{Signature, Type};
 impl Checker<'_> {
     pub(super) fn call(&mut self, callee: &Name, args: &[ast::Expr], loc: Loc) -> Fallible<Expr> {
         let found = self.find(&callee.text).cloned();
-        let own = matches!(&found, Some((Symbol::Function(func), _)) if self.out.functions[func.0].body.is_some());
+        let own = matches!(&found, Some((Symbol::Function(_), _))) && self.own.contains(callee.text.as_str());
         let built_in = callee.text.starts_with("__") && atomics::knows(&callee.text);
         if !own && (found.is_some() || built_in) {
             match atomics::resolve(callee, args, loc) {
@@ -30,12 +30,10 @@ impl Checker<'_> {
             return self.call_pointer(pointer, args, loc);
         };
         self.out.mentioned.insert(callee.text.clone());
-        if self.out.functions[func.0].body.is_none() && intrinsic::is_intrinsic(&callee.text) {
+        if !own && intrinsic::is_intrinsic(&callee.text) {
             return self.intrinsic(callee, args, loc);
         }
-        if self.out.functions[func.0].body.is_none()
-            && let Some(expr) = self.thread_call(callee, args, loc)
-        {
+        if !own && let Some(expr) = self.thread_call(callee, args, loc) {
             return expr;
         }
         let (params, returns) = (self.out.functions[func.0].params.clone(), self.out.functions[func.0].returns.clone());

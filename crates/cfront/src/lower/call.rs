@@ -125,6 +125,7 @@ impl Lowerer<'_, '_> {
             func,
             locals: vec![None; function.locals.len()],
             aliases: vec![None; function.locals.len()],
+            ending: Vec::new(),
             result: result.clone(),
             exit: self.target(exit),
             labels: vec![None; function.labels.len()],
@@ -132,6 +133,7 @@ impl Lowerer<'_, '_> {
             continues: Vec::new(),
             atomic: self.atomic,
         });
+        self.begin_locals(func);
         for (index, arg) in args.into_iter().enumerate() {
             self.bind_parameter(index, arg);
         }
@@ -142,6 +144,7 @@ impl Lowerer<'_, '_> {
             (0..words).for_each(|word| self.write_word(result, word, Ir::Const(UNDEFINED)));
         }
         self.bind(exit);
+        self.end_locals();
         self.frames.pop();
         self.span = span;
         result.map_or(Vec::new(), |result| self.read(&result, words))
@@ -156,7 +159,7 @@ impl Lowerer<'_, '_> {
             }
             Argument::Words(words) if self.keeps(LocalId(index), &words) => {}
             Argument::Words(words) => {
-                let spot = self.new_variable(LocalId(index));
+                let spot = self.new_or_known(LocalId(index));
                 for (word, value) in words.into_iter().enumerate() {
                     self.write_word(&spot, word as u32, value);
                 }

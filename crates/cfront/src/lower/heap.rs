@@ -23,7 +23,7 @@ use cyrano_ir::{Addr, BinOp, Change, Expr as Ir, LocalExpr, Op, Place, UNDEFINED
 use super::spot::target;
 use super::{Lowerer, Spot};
 use crate::arith;
-use crate::memory::{OBJECTS, Object};
+use crate::memory::{Memory, OBJECTS, Object};
 use crate::tree::Expr;
 use crate::types::Type;
 
@@ -72,12 +72,24 @@ impl Lowerer<'_, '_> {
         if !self.is_repeated(position) || self.shared.memory.is_full() {
             return Ir::Const(first);
         }
+        let line = self.shared.sources.line(crate::source::Loc { file: 0, span });
+        let what = format!("objects allocated in the loop at line {line}");
+        self.next_of_pool(first, what, |memory| memory.allocate(checked, ty, thread, UNDEFINED, span))
+    }
+
+    /// The next object of a pool that begins with this one; `what` there may be too few of.
+    pub(super) fn next_of_pool(
+        &mut self,
+        first: i128,
+        what: String,
+        mut allocate: impl FnMut(&mut Memory) -> i128,
+    ) -> LocalExpr {
         let mut second = first;
         for number in 1..self.shared.objects {
             if self.shared.memory.is_full() {
                 break;
             }
-            let next = self.shared.memory.allocate(checked, ty, thread, UNDEFINED, span);
+            let next = allocate(&mut self.shared.memory);
             if number == 1 {
                 second = next;
             }
@@ -85,8 +97,7 @@ impl Lowerer<'_, '_> {
         let counter = self.register(&format!("%objects.{}", first / WORD), 0);
         let count = Self::var(counter);
         let cond = arith::binary(BinOp::Lt, count.clone(), Ir::Const(i128::from(self.shared.objects)));
-        let line = self.shared.sources.line(crate::source::Loc { file: 0, span });
-        self.emit(Op::Limit { cond, what: format!("objects allocated in the loop at line {line}") });
+        self.emit(Op::Limit { cond, what });
         let step = Ir::Const(second - first);
         let offset = arith::binary(BinOp::Mul, count.clone(), step);
         let object = self.saved(arith::binary(BinOp::Add, Ir::Const(first), offset));
@@ -164,6 +175,6 @@ impl Lowerer<'_, '_> {
 }
 
 /// The header of the object that a pointer points to.
-fn header(object: &LocalExpr) -> Addr {
+pub(super) fn header(object: &LocalExpr) -> Addr {
     Addr::Indexed { array: OBJECTS, index: arith::binary(BinOp::Add, target(object), Ir::Const(-1)) }
 }

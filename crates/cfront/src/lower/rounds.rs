@@ -146,13 +146,28 @@ impl Lowerer<'_, '_> {
 
 /// For each function whether it creates or joins threads, be it by what it calls.
 pub(crate) fn threaded(checked: &crate::check::Checked) -> Vec<bool> {
-    let direct = |part: Part<'_>| {
+    reaching(checked, &|part| {
         let Part::Expr(Expr { kind: ExprKind::Intrinsic { what, .. }, .. }) = part else { return false };
         matches!(**what, Intrinsic::Thread(ThreadCall::Create | ThreadCall::Join))
-    };
+    })
+}
+
+/// For each function whether it may end its thread; a call through a pointer may.
+pub(crate) fn exiting(checked: &crate::check::Checked) -> Vec<bool> {
+    reaching(checked, &|part| match part {
+        Part::Expr(Expr { kind: ExprKind::Intrinsic { what, .. }, .. }) => {
+            matches!(**what, Intrinsic::Thread(ThreadCall::Exit))
+        }
+        Part::Expr(expr) => matches!(expr.kind, ExprKind::CallPointer { .. }),
+        _ => false,
+    })
+}
+
+/// For each function whether such a part stands in it, or in what it calls.
+fn reaching(checked: &crate::check::Checked, direct: &dyn Fn(Part<'_>) -> bool) -> Vec<bool> {
     let bodies = checked.functions.iter().map(|function| &function.body);
     let mut found: Vec<bool> =
-        bodies.map(|body| body.as_ref().is_some_and(|body| any(Part::Stmt(body), &direct))).collect();
+        bodies.map(|body| body.as_ref().is_some_and(|body| any(Part::Stmt(body), direct))).collect();
     loop {
         let more = |at: usize| checked.functions[at].calls.iter().any(|(FuncId(callee), _)| found[*callee]);
         let next: Vec<bool> = (0..found.len()).map(|at| found[at] || more(at)).collect();

@@ -246,6 +246,7 @@ impl Lowerer<'_, '_> {
         if let Some(result) = self.result {
             self.emit(Op::Assign { dst: Place::Reg(result), value });
         }
+        self.end_all(0);
         match self.end {
             Some(end) => self.leave(super::Target { label: end, atomic: 0 }),
             None => self.refuse("`pthread_exit` outside of a whole program"),

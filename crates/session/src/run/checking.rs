@@ -45,6 +45,7 @@ impl Runner {
         let proof = proof.map_err(|why| answered.untrusted(property, model, &case.source.name, &why))?;
         let endless = self.endless(case, property, model, &answered);
         let Answered { engine, note, clauses, answer } = answered;
+        let left_out = case.left_out().filter(|_| answer.verdict == Verdict::Verified);
         let violation = answer.violation.as_ref();
         let trace = proof
             .as_ref()
@@ -65,8 +66,8 @@ impl Runner {
             blocks: blocks(&answer),
             unreached: crate::coverage::unreached(case, &answer),
             clauses,
-            verdict: answer.verdict,
-            reason: answer.reason.map(|cause| format!("{cause}{}", lines(case, &answer.places))),
+            verdict: if left_out.is_some() { Verdict::Bounded } else { answer.verdict },
+            reason: answer.reason.map(|cause| format!("{cause}{}", lines(case, &answer.places))).or(left_out),
             caveats: case.caveats(answer.verdict, model).into_iter().chain(endless).collect(),
             reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
             trace,
