@@ -395,25 +395,21 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
     fn went_wrong(&mut self) -> Result<(), Halt> {
         let level = self.top();
         level.ended = true;
-        let (weight, graph) = (level.weight, &mut level.graph);
+        let Level { graph, model, weight, .. } = level;
         while let Some(thread) = graph.next().filter(|_| !graph.full) {
-            match graph.runners[thread].frame().next {
+            let id = match graph.runners[thread].frame().next {
                 Next::Choice => {
                     let first = graph.runners[thread].values(&graph.code[thread])[0];
-                    graph.choose(thread, first, true);
+                    graph.choose(thread, first, true)
                 }
-                Next::Fence(fence) => {
-                    graph.fence(thread, fence);
-                }
-                Next::Read(loc) => {
-                    graph.read(thread, loc, graph.last(loc));
-                }
-                Next::Write(writing) => {
-                    graph.write(thread, &writing, graph.last(writing.loc));
-                }
+                Next::Fence(fence) => graph.fence(thread, fence),
+                Next::Read(loc) => graph.read(thread, loc, graph.last(loc)),
+                Next::Write(writing) => graph.write(thread, &writing, graph.last(writing.loc)),
                 Next::End(_) => unreachable!("such a thread has no next event"),
-            }
+            };
+            model.added(graph, id);
         }
+        let weight = *weight;
         if graph.full {
             return Err(Halt::TooLarge);
         }

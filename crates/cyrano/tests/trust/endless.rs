@@ -128,3 +128,14 @@ fn what_is_not_decided_is_said() {
     let done = place.run("check a.rml --criterion progress:L");
     assert!(done.stdout.contains("no `check progress` of the file"), "{}", done.stdout);
 }
+
+/// An assertion fails while somebody spins: the rest of the execution was shown to a model that had not been told of it.
+#[test]
+fn failures_beside_spinning_threads_are_shown() {
+    let source = "threads { shared x, data; local r;
+        thread p { data := 1; r := data; assert r == 0; }
+        thread q { while r = 0 { r := x; } data := 2; } }
+        check assertions on rc11;";
+    let (found, _) = verdicts("spins.rml", source, "--engine graphs");
+    assert!(["violated", "unknown"].contains(&found[0].as_str()), "{found:?}");
+}
