@@ -153,7 +153,7 @@ fn assemble(unit: &Unit, name: &str, made: Vec<Made>, memory: Memory, setup: Opt
     let len = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
     let base = cyrano_ir::LocId(0);
     program.arrays = vec![SharedArray { name: "memory".into(), base, len, headers: false }];
-    if program.has_headers() {
+    if unit.checked.frees || program.has_headers() {
         program.arrays.push(SharedArray { name: "objects".into(), base, len, headers: true });
     }
     program
