@@ -167,7 +167,7 @@ fn default_claim(case: &Case) -> Option<ProgramClaim> {
         Some(if atomicity::commits(case) { Claim::CommitAtomicity } else { Claim::Atomicity })
     } else if atomicity::applies(case) {
         Some(Claim::Atomicity)
-    } else if case.test.is_some() && !case.program.observed.is_empty() {
+    } else if case.test.is_some() && !case.is_whole() {
         Some(Claim::Observations)
     } else if !case.program.transactional.is_empty() {
         Some(Claim::Transactions(TxCriterion::Opacity))

@@ -87,8 +87,10 @@ fn tests_that_a_model_is_not_for_do_not_keep_others_from_running() {
     assert_eq!(verdicts, ["verified", "unknown"]);
     let done = place.run(&format!("check {ALGORITHM} --test P_WE,endless-2x2-locs1 --model declared --format json"));
     assert_eq!(done.code, 1, "{}", done.stderr);
-    let reason = "nothing to check: threads that go on for ever run in the order of the text, under inorder or sc, not under declared";
-    assert_eq!(cli::json(&done)["checks"][1]["reason"], reason);
+    // Clients that go on for ever have no outcomes, but progress out of order.
+    let checks = cli::json(&done)["checks"].clone();
+    let verdict = checks[1]["verdict"].as_str().expect("a verdict");
+    assert!(["verified", "violated"].contains(&verdict), "{checks}");
 }
 
 /// A trace from outside may pair a program with any model.
