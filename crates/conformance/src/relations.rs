@@ -3,7 +3,7 @@
 //! Outcomes, flags and verdicts must be the same, and every execution that is shown must be confirmed. [`Attire`] puts tags, fences of machines and
 //! exclusive accesses on a random program, of the kinds that a model knows.
 
-use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Verdict};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Verdict, Violation};
 use cyrano_interp::Interp;
 use cyrano_ir::{AccessKind, Change, Fence, Op, Place, Program, Property, RegId, Tags};
 use cyrano_memory::Model;
@@ -61,6 +61,11 @@ pub fn compare_with(
     let mut checks = 0;
     for property in program.checks.iter().map(|check| &check.property).chain([&Property::Races]) {
         let Ok((slow, fast)) = both(symbolic, program, model, Question::Holds(property), limits) else { continue };
+        // Deadlocks are not looked for by the symbolic engine, which has nothing but the flag to tell of such a program.
+        let deadlock = matches!(slow.violation, Some(Violation::Deadlock { .. }));
+        if deadlock && fast.verdict == Verdict::Unknown {
+            continue;
+        }
         if slow.verdict != fast.verdict {
             let (slow, fast) = (slow.verdict.name(), fast.verdict.name());
             return Err(wrong(format!("{}: {slow}, symbolic says {fast}", property.criterion())));
