@@ -17,7 +17,11 @@ impl Runner {
     }
 
     /// The engine for a query, and why it is not the usual one; `Err` if there is none.
-    pub(super) fn choose(&self, usual: &[EngineName], query: &Query<'_>) -> Result<(EngineName, Option<String>), Cause> {
+    pub(super) fn choose(
+        &self,
+        usual: &[EngineName],
+        query: &Query<'_>,
+    ) -> Result<(EngineName, Option<String>), Cause> {
         let related = for_relations(query.program());
         let usual = if query.model().cat().is_some() { related } else { usual };
         // Serial executions are states, not graphs: whoever wants graphs has them mined as usual.
