@@ -408,6 +408,11 @@ impl Runner {
         &self.limits
     }
 
+    /// All engines, as this run uses them.
+    pub fn engines(&self) -> impl Iterator<Item = &dyn Engine> {
+        EngineName::ALL.into_iter().map(|name| self.engine(name))
+    }
+
     fn engine(&self, chosen: EngineName) -> &dyn Engine {
         match chosen {
             EngineName::Explore => self.cluster.as_deref().map_or(&self.explore, |cluster| cluster),
