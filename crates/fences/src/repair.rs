@@ -136,6 +136,7 @@ fn judge<'p, A: Ask>(
     mut put: impl FnMut(usize, Query<'_>) -> Answer,
     trouble: &RefCell<Option<Trouble>>,
 ) -> Judgement<Fault<A::Trace>> {
+    let mut unknown = None;
     for goal in 0..asker.goals(number) {
         let property = match asker.property(number, goal) {
             Ok(property) => property,
@@ -154,7 +155,9 @@ fn judge<'p, A: Ask>(
             Verdict::Violated => {}
             other => {
                 let reason = answer.reason.as_ref().map(ToString::to_string).unwrap_or_default();
-                return Judgement::Unknown(format!("{} is {}: {reason}", what(&property), other.name()));
+                // Something else may be known to go wrong.
+                unknown.get_or_insert(format!("{} is {}: {reason}", what(&property), other.name()));
+                continue;
             }
         }
         let shown = asker.shown(number, query, &answer).and_then(|shown| match shown {
@@ -172,5 +175,5 @@ fn judge<'p, A: Ask>(
         let evidence = Fault { property: property.clone(), violation: answer.violation, trace };
         return Judgement::Wrong(Wrong { execution, replayed, evidence });
     }
-    Judgement::Correct
+    unknown.map_or(Judgement::Correct, Judgement::Unknown)
 }

@@ -208,35 +208,38 @@ impl<'a, A: Ask> Machine<'a, A> {
         }
         let language = cyrano_memory::named("rc11").filter(|_| self.asker.maps_orders());
         let known = language.as_ref().unwrap_or(self.model).known_tags();
+        // What no access is written with may still be in a macro that one of them uses.
+        let accesses = accesses.into_iter().map(|((start, end), thread)| (start..end, Some(thread)));
+        let anywhere = (0..self.text.len(), None);
         let mut offered = BTreeSet::new();
-        for ((start, end), thread) in accesses {
-            let ways = self.language.stronger(self.text, start..end);
-            let fitting = ways.into_iter().filter_map(|way| {
+        for (written, thread) in accesses.chain([anywhere]) {
+            let ways = self.language.stronger(self.text, written);
+            let fitting = ways.into_iter().filter(|way| !offered.contains(&way.range.start)).filter_map(|way| {
                 let programs = self.asker.compile(&replaced(self.text, &[&way]))?;
                 let retags = retags(&plain, &programs)?;
                 retags.iter().all(|retag| retag.is_known(known)).then_some((way, retags))
             });
             // What stands at one place is written in one way; a statement of C may have several such places.
             let mut all: BTreeMap<(usize, usize), Vec<Way>> = BTreeMap::new();
-            for (way, retags) in fitting.filter(|(way, _)| !offered.contains(&way.range.start)) {
+            for (way, retags) in fitting {
                 all.entry((way.range.start, way.range.end)).or_default().push((way, retags));
             }
             offered.extend(all.keys().map(|(start, _)| *start));
             for fitting in all.into_values() {
-                self.offer_ways(&fitting, (start, &thread));
+                self.offer_ways(&fitting, thread.as_ref());
             }
         }
     }
 
     /// Offers the ways to write what stands at one place.
-    fn offer_ways(&mut self, fitting: &[(Stronger, Vec<Retag>)], (start, thread): (usize, &str)) {
+    fn offer_ways(&mut self, fitting: &[Way], thread: Option<&String>) {
         let first = self.edits.len();
         for (way, retags) in fitting {
             let at_least = fitting.iter().enumerate().filter(|(_, (other, _))| other.order.is_at_least(way.order));
             let at_least = at_least.map(|(other, _)| first + other).collect();
             self.offers.push(Offer { slot: first, cost: way.order.cost() * TASTE, at_least });
-            let line = 1 + self.text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
-            self.edits.push(Edit::Order { way: way.clone(), line, program: Some(thread.to_owned()) });
+            let line = 1 + self.text.as_bytes()[..way.range.start].iter().filter(|byte| **byte == b'\n').count();
+            self.edits.push(Edit::Order { way: way.clone(), line, program: thread.cloned() });
             self.retags.push(retags.clone());
         }
     }
