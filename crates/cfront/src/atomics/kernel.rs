@@ -6,6 +6,7 @@
 use cyrano_ir::{BinOp, Tags};
 
 use super::{Args, Barrier, Called, Change, Order, Orders, Resolved, Result, number, operator, pointer};
+use crate::ast::{Expr, ExprKind, Unary};
 
 /// Functions without arguments that are fences, or marks of critical sections.
 const FENCES: [&str; 15] = [
@@ -152,6 +153,7 @@ fn arithmetic(call: Args<'_>, base: &str, tags: Tags, ordered: bool) -> Resolved
     let (change, unary) = match word {
         "inc" => (Change::Operator(BinOp::Add), true),
         "dec" => (Change::Operator(BinOp::Sub), true),
+        "andnot" => (Change::Operator(BinOp::BitAnd), false),
         _ => match operator(word) {
             Some(change) => (change, false),
             None => return Ok(None),
@@ -167,7 +169,13 @@ fn arithmetic(call: Args<'_>, base: &str, tags: Tags, ordered: bool) -> Resolved
         (at, number(1, call.loc))
     } else {
         let [value, at] = call.take()?;
-        (at, value)
+        (at, if word == "andnot" { complement(value) } else { value })
     };
     Ok(Some(Called::Fetch { at, change, value, order: Order::Tags(tags), result }))
+}
+
+/// `~value`.
+fn complement(value: Expr) -> Expr {
+    let loc = value.loc;
+    Expr { kind: ExprKind::Unary(Unary::Complement, Box::new(value)), loc }
 }

@@ -99,6 +99,7 @@ fn kernel() {
         "r0 = atomic_read_acquire(x);",
         "atomic_inc(x);",
         "atomic_add(2, x);",
+        "r0 = atomic_fetch_andnot(2, x);",
         "r0 = atomic_add_return(2, x);",
         "r0 = atomic_dec_return_relaxed(x);",
         "r0 = atomic_fetch_add(2, x);",
@@ -156,6 +157,8 @@ fn kernel() {
             atomic begin; %t0 := load x {atomic noreturn}; store x, wrap_i32((%t0 + 1)) {atomic noreturn}; atomic end
         atomic_add(2, x);
             atomic begin; %t0 := load x {atomic noreturn}; store x, wrap_i32((%t0 + 2)) {atomic noreturn}; atomic end
+        r0 = atomic_fetch_andnot(2, x);
+            atomic begin; %t0 := load x {atomic full}; store x, (%t0 & -3) {atomic full}; atomic end; r0 := %t0
         r0 = atomic_add_return(2, x);
             atomic begin; %t0 := load x {atomic full}; store x, wrap_i32((%t0 + 2)) {atomic full}; atomic end; r0 := wrap_i32((%t0 + 2))
         r0 = atomic_dec_return_relaxed(x);

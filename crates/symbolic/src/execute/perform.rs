@@ -15,6 +15,7 @@ use crate::execute::value::Value;
 use crate::execute::walk::{ThreadState, ThreadWalk};
 use crate::formula::lit::{FALSE, Lit, TRUE};
 use crate::formula::order::same_address;
+use crate::formula::relational::Fault;
 use crate::formula::swap::{Swap, pointer_and_offset};
 use crate::formula::symmetry::Exchanges;
 
@@ -305,7 +306,7 @@ impl ThreadWalk<'_, '_> {
         };
         let compared = from.compared.clone();
         let mut keeps = TRUE;
-        if !compared.is_empty() {
+        if !compared.is_empty() && !Fault::AlwaysKeep.is_on() {
             keeps = self.gates.fresh();
             let depends = compared.iter().map(|(_, lit)| *lit);
             self.gates.clause(&depends.chain([keeps]).collect::<Vec<_>>());
@@ -313,7 +314,7 @@ impl ThreadWalk<'_, '_> {
         let kept = self.gates.and(*writes, keeps);
         from.kept = Some(kept);
         let compared = compared.iter().map(|(source, lit)| (*source, self.gates.and(*lit, kept)));
-        let compared: Taint = Rc::new(compared.collect());
+        let compared: Taint = Rc::new(compared.filter(|_| !Fault::KeepNothing.is_on()).collect());
         self.gates.union(&compared, &Rc::new(vec![(number, all), (number | DIRECT, !kept)]))
     }
 

@@ -31,6 +31,10 @@ pub(crate) enum Fault {
     OrderThreads,
     /// Accesses that may be to one location are.
     AlwaysThere,
+    /// A compare-and-swap that succeeds always keeps its register.
+    AlwaysKeep,
+    /// What it compared with does not go into the register that it keeps.
+    KeepNothing,
     /// Who spins need not have seen the latest writes.
     StaleRounds,
     /// Who spins may have other registers each time.

@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestRunner};
 use super::{Fault, ON};
 use crate::Symbolic;
 
-const ALL: [Fault; 12] = [
+const ALL: [Fault; 14] = [
     Fault::NobodyBetween,
     Fault::OneStep,
     Fault::StraightBounds,
@@ -26,10 +26,13 @@ const ALL: [Fault; 12] = [
     Fault::AnyLast,
     Fault::OrderThreads,
     Fault::AlwaysThere,
+    Fault::AlwaysKeep,
+    Fault::KeepNothing,
 ];
 
-/// Load buffering with branches, and store buffering in an array.
-const FIXED: [&str; 2] = [
+/// Load buffering with branches, store buffering in an array; message passing through the register of a compare-and-swap, whose location is written by the same
+/// thread or by another one.
+const FIXED: [&str; 4] = [
     "program lb\nlocation x = 0\nlocation y = 0\n\
      thread p\nregister r = 0\n@0: r := load x\n@1: branch (r == 1) then @2 else @2\n@2: store y, 1\n@3: halt\n\
      thread q\nregister r = 0\n@0: r := load y\n@1: branch (r == 1) then @2 else @2\n@2: store x, 1\n@3: halt\n\
@@ -38,6 +41,17 @@ const FIXED: [&str; 2] = [
      thread p\nregister i = 0\nregister r = 0\n@0: i := choose 0, 1\n@1: store a[i], 1\n@2: r := load a[(1 - i)]\n@3: halt\n\
      thread q\nregister i = 0\nregister r = 0\n@0: i := choose 0, 1\n@1: store a[i], 1\n@2: r := load a[(1 - i)]\n@3: halt\n\
      observe i = p:i\nobserve j = q:i\nobserve a = p:r\nobserve b = q:r\n",
+    "program both\nlocation y = 0\nlocation z = 0\nlocation \"a[0]\" = 0\nlocation \"a[1]\" = 0\narray a = \"a[0]\" of 2\n\
+     thread p\n@0: store a[0], 1\n@1: store z, 1 {release}\n@2: store y, 1 {release}\n@3: halt\n\
+     thread q\nregister r = 0\nregister s = 0\nregister t = 0\n\
+     @0: r := load y\n@1: s := cas z, r, 5\n@2: t := load a[(s * 0)]\n@3: halt\n\
+     observe r = q:r\nobserve s = q:s\nobserve t = q:t\n",
+    "program compared\nlocation y = 0\nlocation z = 0\nlocation \"a[0]\" = 0\nlocation \"a[1]\" = 0\narray a = \"a[0]\" of 2\n\
+     thread p\n@0: store a[0], 1\n@1: store y, 1 {release}\n@2: halt\n\
+     thread q\nregister r = 0\nregister s = 0\nregister t = 0\n\
+     @0: r := load y\n@1: s := cas z, r, 5\n@2: t := load a[(s * 0)]\n@3: halt\n\
+     thread o\n@0: store z, 1\n@1: halt\n\
+     observe r = q:r\nobserve s = q:s\nobserve t = q:t\n",
 ];
 
 /// Programs, always the same ones, each with a model.
