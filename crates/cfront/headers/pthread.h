@@ -495,22 +495,25 @@ static inline void *pthread_getspecific(pthread_key_t key)
     return __cyrano_values[key];
 }
 
+static inline _Bool __cyrano_destroys(unsigned key)
+{
+    void *value = __cyrano_values[key];
+    if (value == 0)
+        return 0;
+    void (*destructor)(void *) = __cyrano_acquire(&__cyrano_destructors[key]);
+    if (destructor == 0)
+        return 0;
+    __cyrano_values[key] = 0;
+    destructor(value);
+    return 1;
+}
+
 static inline void __cyrano_thread_ends(void)
 {
     for (unsigned round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) {
-        _Bool more = 0;
-        for (unsigned key = 0; key < PTHREAD_KEYS_MAX; key++) {
-            void *value = __cyrano_values[key];
-            if (value == 0)
-                continue;
-            void (*destructor)(void *) = __cyrano_acquire(&__cyrano_destructors[key]);
-            if (destructor == 0)
-                continue;
-            __cyrano_values[key] = 0;
-            destructor(value);
-            more = 1;
-        }
-        if (!more)
+        _Bool one = __cyrano_destroys(0), two = __cyrano_destroys(1);
+        _Bool three = __cyrano_destroys(2), four = __cyrano_destroys(3);
+        if (!(one || two || three || four))
             break;
     }
 }
