@@ -244,7 +244,7 @@ impl Maker {
                 self.line(&if text == "q = &p->list[1];" { "*(&p->list[1]) += 3;".into() } else { text });
             }
             9 => self.line(&format!("v[3] = count({value});")),
-            10 => self.line(&format!("change({}, {value});", if value.len() % 2 == 0 { "p" } else { "&s" })),
+            10 => self.line(&format!("change({}, {value});", if value.len().is_multiple_of(2) { "p" } else { "&s" })),
             11 => {
                 let text = self.of(&[
                     "memset(&s, 0, sizeof s);",
@@ -256,7 +256,7 @@ impl Maker {
                 ]);
                 self.line(&text);
             }
-            12 => self.line(&format!("u.{} = {value};", if value.len() % 3 == 0 { "all" } else { "parts.hi" })),
+            12 => self.line(&format!("u.{} = {value};", if value.len().is_multiple_of(3) { "all" } else { "parts.hi" })),
             13 => {
                 let text = self.of(&[
                     "s.b = @ % 31 - 15;",
