@@ -256,7 +256,9 @@ impl Maker {
                 ]);
                 self.line(&text);
             }
-            12 => self.line(&format!("u.{} = {value};", if value.len().is_multiple_of(3) { "all" } else { "parts.hi" })),
+            12 => {
+                self.line(&format!("u.{} = {value};", if value.len().is_multiple_of(3) { "all" } else { "parts.hi" }))
+            }
             13 => {
                 let text = self.of(&[
                     "s.b = @ % 31 - 15;",
