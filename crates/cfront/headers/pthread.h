@@ -29,6 +29,13 @@ typedef struct { unsigned long owner; } pthread_spinlock_t;
 #define PTHREAD_MUTEX_ERRORCHECK 2
 #define PTHREAD_MUTEX_DEFAULT 0
 #define PTHREAD_MUTEX_INITIALIZER { 0, 0, 0 }
+enum { __cyrano_recursive = PTHREAD_MUTEX_RECURSIVE, __cyrano_errorcheck = PTHREAD_MUTEX_ERRORCHECK };
+#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP { 0, __cyrano_recursive, 0 }
+#define PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP { 0, __cyrano_errorcheck, 0 }
+
+// Whether the program has mutexes of several kinds.
+#define __CYRANO_KINDS (__cyrano_mentions("pthread_mutexattr_settype") || __cyrano_mentions("mtx_recursive") \
+    || __cyrano_mentions("__cyrano_recursive") || __cyrano_mentions("__cyrano_errorcheck"))
 
 int pthread_create();
 int pthread_join();
@@ -73,7 +80,7 @@ static inline int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutex
         __cyrano_must(__cyrano_load(&mutex->owner) <= 1, "a mutex is initialised while somebody holds it");
     mutex->made.initialised = 1;
     mutex->owner = 0;
-    if (__cyrano_mentions("pthread_mutexattr_settype")) {
+    if (__CYRANO_KINDS) {
         mutex->kind = PTHREAD_MUTEX_DEFAULT;
         if (attributes)
             mutex->kind = attributes->kind;
@@ -93,7 +100,7 @@ static inline int pthread_mutex_destroy(pthread_mutex_t *mutex)
 
 static inline int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (__cyrano_mentions("pthread_mutexattr_settype")) {
+    if (__CYRANO_KINDS) {
         int kind = mutex->kind;
         if (kind != PTHREAD_MUTEX_NORMAL && __cyrano_load(&mutex->owner) == pthread_self()) {
             if (kind == PTHREAD_MUTEX_ERRORCHECK)
@@ -113,7 +120,7 @@ static inline int pthread_mutex_lock(pthread_mutex_t *mutex)
 
 static inline int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
-    if (__cyrano_mentions("pthread_mutexattr_settype")) {
+    if (__CYRANO_KINDS) {
         if (mutex->kind == PTHREAD_MUTEX_RECURSIVE && __cyrano_load(&mutex->owner) == pthread_self()) {
             mutex->depth++;
             return 0;
@@ -131,10 +138,18 @@ static inline int pthread_mutex_trylock(pthread_mutex_t *mutex)
     return result;
 }
 
+// Time is not modelled: it may be up whenever somebody else holds the mutex, or never.
+static inline int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
+{
+    if (__cyrano_either())
+        return pthread_mutex_trylock(mutex) == 0 ? 0 : ETIMEDOUT;
+    return pthread_mutex_lock(mutex);
+}
+
 static inline int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     unsigned long owner = __cyrano_load(&mutex->owner);
-    if (__cyrano_mentions("pthread_mutexattr_settype")) {
+    if (__CYRANO_KINDS) {
         int kind = mutex->kind;
         if (kind == PTHREAD_MUTEX_ERRORCHECK && owner != pthread_self())
             return EPERM;
@@ -302,6 +317,20 @@ static inline int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
     return result;
 }
 
+static inline int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    if (__cyrano_either())
+        return pthread_rwlock_tryrdlock(lock) == 0 ? 0 : ETIMEDOUT;
+    return pthread_rwlock_rdlock(lock);
+}
+
+static inline int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    if (__cyrano_either())
+        return pthread_rwlock_trywrlock(lock) == 0 ? 0 : ETIMEDOUT;
+    return pthread_rwlock_wrlock(lock);
+}
+
 static inline int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     __cyrano_atomic: {
@@ -420,5 +449,72 @@ static inline int pthread_spin_unlock(pthread_spinlock_t *lock)
     __cyrano_must(owner == pthread_self(), "a spin lock is unlocked by a thread that does not hold it");
     __cyrano_release(&lock->owner, 0);
     return 0;
+}
+
+// Thread-specific data. A thread's values are variables of its own; what is to be done with them at its end, `__cyrano_thread_ends` does.
+typedef unsigned pthread_key_t;
+#define PTHREAD_KEYS_MAX 4
+#define PTHREAD_DESTRUCTOR_ITERATIONS 4
+static unsigned __cyrano_keys;
+static void (*__cyrano_destructors[PTHREAD_KEYS_MAX])(void *);
+static _Thread_local void *__cyrano_values[PTHREAD_KEYS_MAX];
+
+static inline int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+    unsigned next = 0;
+    __cyrano_atomic: {
+        next = (unsigned)__cyrano_load(&__cyrano_keys);
+        if (next < PTHREAD_KEYS_MAX)
+            __cyrano_store(&__cyrano_keys, next + 1);
+    }
+    if (next >= PTHREAD_KEYS_MAX)
+        return EAGAIN;
+    if (destructor)
+        __cyrano_release(&__cyrano_destructors[next], destructor);
+    *key = next;
+    return 0;
+}
+
+static inline int pthread_key_delete(pthread_key_t key)
+{
+    __cyrano_must(key < PTHREAD_KEYS_MAX, "there is no such key");
+    __cyrano_release(&__cyrano_destructors[key], 0);
+    return 0;
+}
+
+static inline int pthread_setspecific(pthread_key_t key, const void *value)
+{
+    __cyrano_must(key < PTHREAD_KEYS_MAX, "there is no such key");
+    __cyrano_values[key] = (void *)value;
+    return 0;
+}
+
+static inline void *pthread_getspecific(pthread_key_t key)
+{
+    __cyrano_must(key < PTHREAD_KEYS_MAX, "there is no such key");
+    return __cyrano_values[key];
+}
+
+static inline _Bool __cyrano_destroys(unsigned key)
+{
+    void *value = __cyrano_values[key];
+    if (value == 0)
+        return 0;
+    void (*destructor)(void *) = __cyrano_acquire(&__cyrano_destructors[key]);
+    if (destructor == 0)
+        return 0;
+    __cyrano_values[key] = 0;
+    destructor(value);
+    return 1;
+}
+
+static inline void __cyrano_thread_ends(void)
+{
+    for (unsigned round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) {
+        _Bool one = __cyrano_destroys(0), two = __cyrano_destroys(1);
+        _Bool three = __cyrano_destroys(2), four = __cyrano_destroys(3);
+        if (!(one || two || three || four))
+            break;
+    }
 }
 #endif

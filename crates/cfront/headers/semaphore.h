@@ -3,6 +3,7 @@
 #define CYRANO_SEMAPHORE_H
 #include <stddef.h>
 #include <errno.h>
+#include <time.h>
 
 typedef struct { int value; } sem_t;
 
@@ -40,6 +41,7 @@ static inline int sem_wait(sem_t *semaphore)
 static inline int sem_trywait(sem_t *semaphore)
 {
     int result = -1;
+    errno = EAGAIN;
     __cyrano_atomic: {
         int value = __cyrano_acquire(&semaphore->value);
         __cyrano_must(value >= 0, "a semaphore is used after it was destroyed");
@@ -49,6 +51,17 @@ static inline int sem_trywait(sem_t *semaphore)
         }
     }
     return result;
+}
+
+// Time is not modelled: it may be up whenever the value is 0, or never.
+static inline int sem_timedwait(sem_t *semaphore, const struct timespec *until)
+{
+    if (__cyrano_either()) {
+        int result = sem_trywait(semaphore);
+        errno = ETIMEDOUT;
+        return result;
+    }
+    return sem_wait(semaphore);
 }
 
 static inline int sem_post(sem_t *semaphore)

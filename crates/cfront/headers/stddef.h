@@ -4,4 +4,5 @@
 typedef unsigned long size_t;
 typedef long ptrdiff_t;
 #define NULL ((void *)0)
+#define offsetof(type, member) __builtin_offsetof(type, member)
 #endif

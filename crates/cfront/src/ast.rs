@@ -30,6 +30,8 @@ pub enum Item {
 #[derive(Clone, Debug)]
 pub struct Decl {
     pub storage: Storage,
+    /// Whether each thread has one of its own.
+    pub thread_local: bool,
     /// None for a declaration of a struct or enum alone.
     pub name: Option<Name>,
     pub ty: TypeExpr,
@@ -128,15 +130,17 @@ pub enum Init {
 /// One element of an initialiser list.
 #[derive(Clone, Debug)]
 pub struct InitItem {
-    pub designator: Option<Designator>,
+    /// From the outside in; none for the next in order.
+    pub designators: Vec<Designator>,
     pub init: Init,
 }
 
-/// `.name` or `[index]`.
+/// `.name`, `[index]` or `[first ... last]`.
 #[derive(Clone, Debug)]
 pub enum Designator {
     Field(Name),
     Index(Expr),
+    Range(Expr, Expr),
 }
 
 /// An expression.
@@ -155,7 +159,7 @@ pub enum ExprKind {
         long: bool,
         decimal: bool,
     },
-    Str(String),
+    Str(Text),
     Name(String),
     Member {
         base: Box<Expr>,
@@ -193,10 +197,19 @@ pub enum ExprKind {
     Statement(Vec<Stmt>),
     /// `_Generic`: the value whose type decides, and for each type, or else, a value.
     Generic(Box<Expr>, Vec<(Option<TypeExpr>, Expr)>),
-    /// `offsetof(type, member.member)`.
-    Offsetof(TypeExpr, Vec<Name>),
+    /// `offsetof(type, member.member[index])`.
+    Offsetof(TypeExpr, Vec<Designator>),
     /// Something that was reported.
     Error,
+}
+
+/// A string.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// As it is written, without quotes.
+    pub written: String,
+    /// Its characters, as values of `char`, without the 0 behind them.
+    pub chars: Vec<i128>,
 }
 
 /// Unary operators without side effects.

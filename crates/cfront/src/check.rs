@@ -10,6 +10,7 @@ mod constant;
 mod expr;
 mod init;
 mod intrinsic;
+mod objects;
 mod operator;
 mod stmt;
 mod threads;
@@ -21,7 +22,7 @@ use cyrano_ir::suggest::closest;
 
 use crate::ast::{self, Item, Name, Storage, TypeExpr};
 use crate::source::{Loc, Problem, Problems, Sources};
-use crate::tree::{FuncId, Function, Global, GlobalId, Label, LabelId, Local, LocalId};
+use crate::tree::{FuncId, Function, Global, GlobalId, Label, LabelId, Local, LocalId, Room};
 use crate::types::{StructId, Type, Types};
 
 pub(crate) use constant::{fold, fold_with};
@@ -29,6 +30,9 @@ pub(crate) use constant::{fold, fold_with};
 /// Says that the reason for giving up was reported.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reported;
+
+/// What names begin with that are for the headers that come with Cyrano.
+const RESERVED: &str = "__cyrano_";
 
 /// The result of a step that reports its own errors.
 pub(crate) type Fallible<T> = Result<T, Reported>;
@@ -89,6 +93,7 @@ fn check_once(
         defined: HashMap::new(),
         words,
         own: items.iter().filter_map(defines).collect(),
+        strings: HashMap::new(),
     };
     for item in items {
         match item {
@@ -159,6 +164,8 @@ struct Checker<'c> {
     words: BTreeSet<usize>,
     /// The functions that the file gives a body, be it further down.
     own: BTreeSet<&'c str>,
+    /// The globals that strings are.
+    strings: HashMap<Vec<i128>, GlobalId>,
 }
 
 impl Checker<'_> {
@@ -243,7 +250,12 @@ impl Checker<'_> {
         let ty = self.with_length(ty, decl)?;
         self.complete(&ty, name.loc)?;
         let id = GlobalId(self.out.globals.len());
-        self.out.globals.push(Global { name: shown.into(), ty, init: Vec::new(), loc: name.loc });
+        let room = match decl.thread_local {
+            true => Room::Thread,
+            false if name.text.starts_with(RESERVED) => Room::Mention,
+            false => Room::Start,
+        };
+        self.out.globals.push(Global { name: shown.into(), ty, init: Vec::new(), room, loc: name.loc });
         self.declare(name, Symbol::Global(id));
         self.initialise(id, decl);
         Ok(())

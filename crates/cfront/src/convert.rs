@@ -4,6 +4,7 @@
 
 mod decl;
 mod expr;
+mod needed;
 mod stmt;
 
 pub(crate) use expr::character;
@@ -36,12 +37,24 @@ pub(crate) fn parse(text: &Preprocessed, dialect: Dialect, problems: &mut Proble
         }
     };
     let mut converter = Converter { text, unsupported: Vec::new(), specs: 0 };
-    let items: Vec<_> = unit.0.iter().filter_map(|node| converter.item(node)).collect();
-    if converter.unsupported.is_empty() {
+    let mut items = Vec::new();
+    let mut refused = Vec::new();
+    for (at, node) in unit.0.iter().enumerate() {
+        let item = converter.item(node);
+        match std::mem::take(&mut converter.unsupported) {
+            none if none.is_empty() => items.extend(item),
+            found => refused.push((at, found)),
+        }
+    }
+    if dialect == Dialect::File && !refused.is_empty() {
+        let needed = needed::needed(text, &unit.0);
+        refused.retain(|(at, _)| needed[*at]);
+    }
+    if refused.is_empty() {
         return Some(items);
     }
     // What is missing from the tree would only cause errors that are none.
-    report(converter.unsupported, dialect, problems);
+    report(refused.into_iter().flat_map(|(_, found)| found).collect(), dialect, problems);
     None
 }
 

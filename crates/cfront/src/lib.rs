@@ -48,8 +48,8 @@ pub struct Unit {
     pub(crate) sources: source::Sources,
     pub(crate) escapes: flow::escape::Escapes,
     pub(crate) kept: flow::kept::Kept,
-    /// The addresses of the globals.
-    pub(crate) addresses: Vec<i128>,
+    /// The addresses of the globals that are there from the start.
+    pub(crate) addresses: Vec<Option<i128>>,
 }
 
 /// Reads a C file. `name` is its name for messages and programs; `resolver` gives the text of files that it includes with quotes.

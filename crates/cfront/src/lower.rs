@@ -19,6 +19,8 @@ mod spot;
 mod stmt;
 pub(crate) mod threads;
 
+use std::collections::BTreeMap;
+
 use cyrano_ir::{Expr as Ir, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Ty, UNDEFINED};
 
 use crate::check::Checked;
@@ -26,7 +28,7 @@ use crate::flow::escape::Escapes;
 use crate::flow::kept::Kept;
 use crate::lower::memory::{Memory, Object};
 use crate::source::{Loc, Sources};
-use crate::tree::{FuncId, LabelId};
+use crate::tree::{FuncId, GlobalId, LabelId};
 
 pub(crate) use spot::Spot;
 use threads::{Site, Spawn};
@@ -45,7 +47,10 @@ pub(crate) struct Shared<'u> {
     pub(crate) kept: &'u Kept,
     /// Whether `main` may end by `pthread_exit`.
     pub(crate) main_exits: bool,
-    pub(crate) addresses: &'u [i128],
+    /// The addresses of the globals that are there from the start.
+    pub(crate) addresses: &'u [Option<i128>],
+    /// Those of the others so far, and of which thread they are.
+    pub(crate) mentioned: BTreeMap<(GlobalId, Option<usize>), i128>,
     pub(crate) memory: Memory,
     /// How many objects a `malloc` within a loop can make.
     pub(crate) objects: u32,
@@ -66,6 +71,8 @@ pub(crate) struct Shared<'u> {
     /// How many threads there are, or at most, and whether that was asked.
     pub(crate) threads: usize,
     pub(crate) counts: bool,
+    /// The globals that are constants, in a whole program.
+    pub(crate) fixed: BTreeMap<GlobalId, i128>,
     /// For each function whether it creates or joins threads.
     pub(crate) threaded: Vec<bool>,
 }

@@ -204,6 +204,11 @@ impl Preprocessor<'_> {
                 self.complain(at, format!("#error {}", words.join(" ")), "here");
             }
             "line" => self.line(rest.to_vec(), at),
+            // What a preprocessor that ran before says: `# 1 "file.h" 2`.
+            _ if name.kind == TokenKind::Number => {
+                let named = rest.first().filter(|name| name.kind == TokenKind::Str);
+                self.line(std::iter::once(name).chain(named).cloned().collect(), at);
+            }
             "warning" | "ident" | "sccs" => {}
             "pragma" if rest.len() == 1 && rest[0].is_word("once") => {
                 let name = self.sources.files[at.file as usize].name.clone();

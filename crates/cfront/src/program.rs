@@ -7,6 +7,8 @@
 pub(crate) mod blocks;
 pub(crate) mod whole;
 
+use std::collections::BTreeMap;
+
 use cyrano_ir::{
     Diagnostic, Expr as Ir, FinalVar, Instr, LocalExpr, Observable, Op, Place, Program, RegId, SharedArray, Span,
     Thread, ThreadId, Ty,
@@ -85,6 +87,7 @@ pub(crate) fn shared(unit: &Unit, bounds: Bounds, known: Vec<Object>, setup: boo
         kept: &unit.kept,
         main_exits: false,
         addresses: &unit.addresses,
+        mentioned: BTreeMap::new(),
         memory,
         objects: bounds.objects.max(1),
         reused: if bounds.reuse { known.clone() } else { Vec::new() },
@@ -96,6 +99,7 @@ pub(crate) fn shared(unit: &Unit, bounds: Bounds, known: Vec<Object>, setup: boo
         waits: false,
         threads: crate::lower::threads::MAX_THREADS + 1,
         counts: false,
+        fixed: BTreeMap::new(),
         threaded: Vec::new(),
     }
 }

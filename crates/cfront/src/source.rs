@@ -8,6 +8,8 @@ use std::collections::HashSet;
 
 use cyrano_ir::{Diagnostic, Span};
 
+use crate::preprocess::headers::stub;
+
 /// How many diagnostics are kept.
 const MAX_DIAGNOSTICS: usize = 100;
 
@@ -72,6 +74,12 @@ impl Sources {
             loc = file.included_at;
         }
         loc.span
+    }
+
+    /// Whether a place is in a header that comes with Cyrano.
+    pub(crate) fn is_stub(&self, loc: Loc) -> bool {
+        let file = self.files.get(loc.file as usize);
+        file.is_some_and(|file| !loc.is_main() && stub(&file.name) == Some(&file.text))
     }
 
     /// The line of a place, from 1.

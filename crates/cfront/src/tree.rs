@@ -8,7 +8,7 @@ use crate::source::Loc;
 use crate::types::Type;
 
 /// A global variable.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct GlobalId(pub(crate) usize);
 
 /// A function.
@@ -30,7 +30,19 @@ pub(crate) struct Global {
     pub(crate) ty: Type,
     /// Words that do not start as 0, with constant expressions.
     pub(crate) init: Vec<(u32, Expr)>,
+    pub(crate) room: Room,
     pub(crate) loc: Loc,
+}
+
+/// When a global gets its memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    /// Before anything else.
+    Start,
+    /// When a thread mentions it first: headers that come with Cyrano have more than a program uses.
+    Mention,
+    /// Each thread has its own, when it mentions it first.
+    Thread,
 }
 
 /// A function.
@@ -151,6 +163,10 @@ pub(crate) enum Intrinsic {
     Calloc(Type),
     Realloc(Type),
     Free,
+    /// The words behind a pointer get these values.
+    Fill(Vec<i128>),
+    /// The words behind a pointer get those behind another one, so many.
+    Copy(u32),
     Mark(BlockMark),
     Progress,
     Thread(ThreadCall),

@@ -293,6 +293,24 @@ impl Types {
         start
     }
 
+    /// How many words before what begins at a byte of an object; none if nothing that has an address begins there.
+    pub(crate) fn word_at(&self, ty: &Type, byte: u64) -> Option<u64> {
+        match ty.plain() {
+            _ if byte == 0 => Some(0),
+            Type::Array(element, _) => {
+                let size = self.layout(element).size;
+                Some(byte / size * self.wide_words(element) + self.word_at(element, byte % size)?)
+            }
+            Type::Struct(id) if !self.is_scalar(ty.plain()) => {
+                let starts = self.offsets(*id).1;
+                let at = starts.iter().rposition(|start| *start <= byte * 8)?;
+                let within = self.word_at(&self.fields(*id)[at].ty, byte - starts[at].div_ceil(8))?;
+                Some(u64::from(self.offset(*id, at)) + within)
+            }
+            _ => None,
+        }
+    }
+
     /// The way to a member by its name, through fields without a name.
     pub(crate) fn path(&self, id: StructId, name: &str) -> Option<Vec<usize>> {
         let members = self.members(id);

@@ -5,6 +5,7 @@
 //! marked pointers, packed words, allocation, compare-and-swap on one and two words, locks, loops; and what can go wrong: null, undefined
 //! values, indices, division. A failure shrinks to fewer statements and can be read as C. [`agree`](crate::agree) compares the engines.
 
+pub mod objects;
 mod render;
 pub mod sequential;
 pub mod stmt;

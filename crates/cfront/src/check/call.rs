@@ -4,7 +4,7 @@ use super::{Checker, Fallible, Symbol, intrinsic};
 use crate::ast::{self, Name};
 use crate::atomics;
 use crate::source::{Loc, Problem};
-use crate::tree::{Expr, ExprKind, FuncId, Global, GlobalId, Lvalue, LvalueKind};
+use crate::tree::{Expr, ExprKind, FuncId, Global, GlobalId, Lvalue, LvalueKind, Room};
 use crate::types::{Signature, Type};
 
 impl Checker<'_> {
@@ -19,6 +19,15 @@ impl Checker<'_> {
                 Err(complaint) => return Err(self.complain(complaint)),
             }
         }
+        if let (None, Some(plain)) = (&found, callee.text.strip_prefix("__builtin_")) {
+            let plain = Name { text: plain.into(), loc: callee.loc };
+            if intrinsic::is_intrinsic(&plain.text) {
+                return self.intrinsic(&plain, args, loc);
+            }
+            if let Some(made) = self.thread_call(callee, args, loc) {
+                return made;
+            }
+        }
         let Some((symbol, declared)) = found else {
             // The arguments may have errors of their own.
             args.iter().for_each(|arg| drop(self.expr(arg)));
@@ -29,7 +38,9 @@ impl Checker<'_> {
             let pointer = self.expr(&name)?;
             return self.call_pointer(pointer, args, loc);
         };
-        self.out.mentioned.insert(callee.text.clone());
+        if !self.sources.is_stub(loc) {
+            self.out.mentioned.insert(callee.text.clone());
+        }
         if !own && intrinsic::is_intrinsic(&callee.text) {
             return self.intrinsic(callee, args, loc);
         }
@@ -89,7 +100,7 @@ impl Checker<'_> {
         let new = GlobalId(self.out.globals.len());
         let id = *self.out.functions[func.0].address.get_or_insert(new);
         if id == new {
-            self.out.globals.push(Global { name, ty: ty.clone(), init: Vec::new(), loc: at });
+            self.out.globals.push(Global { name, ty: ty.clone(), init: Vec::new(), room: Room::Start, loc: at });
         }
         let place = Lvalue { kind: LvalueKind::Global(id), ty: ty.clone(), loc };
         Expr::new(ExprKind::AddrOf(place), ty.pointer(), loc)

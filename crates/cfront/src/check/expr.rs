@@ -4,7 +4,7 @@ use cyrano_ir::IntType;
 use cyrano_ir::suggest::closest;
 
 use super::{Checker, Fallible, Reported, Symbol};
-use crate::ast::{self, Name};
+use crate::ast::{self, Designator, Name};
 use crate::source::{Loc, Problem};
 use crate::tree::{Expr, ExprKind, Lvalue, LvalueKind};
 use crate::types::integers::{self, INT};
@@ -19,15 +19,19 @@ impl Checker<'_> {
                 let ty = integers::of_constant(*value, *unsigned, *long, *decimal);
                 Ok(Expr::new(ExprKind::Const(*value), Type::Int(ty), loc))
             }
-            ast::ExprKind::Str(_) => {
-                Err(self.error(loc, "strings are arguments of `fence` only", "not supported here"))
-            }
             ast::ExprKind::Name(name) => match self.find(name) {
-                Some((Symbol::Constant(value, ty), _)) => Ok(Expr::new(ExprKind::Const(*value), ty.clone(), loc)),
+                Some((Symbol::Constant(value, ty), _)) => {
+                    let constant = Expr::new(ExprKind::Const(*value), ty.clone(), loc);
+                    self.out.mentioned.insert(name.clone());
+                    Ok(constant)
+                }
                 Some((Symbol::Function(func), _)) => Ok(self.function_address(*func, loc)),
                 _ => self.read(expr),
             },
-            ast::ExprKind::Member { .. } | ast::ExprKind::Index(..) | ast::ExprKind::Deref(_) => self.read(expr),
+            ast::ExprKind::Member { .. }
+            | ast::ExprKind::Index(..)
+            | ast::ExprKind::Deref(_)
+            | ast::ExprKind::Str(_) => self.read(expr),
             ast::ExprKind::Call { callee, args } => self.call(callee, args, loc),
             ast::ExprKind::CallPointer { callee, args } => {
                 let callee = self.expr(callee)?;
@@ -69,8 +73,11 @@ impl Checker<'_> {
                 Ok(Expr::new(ExprKind::Const(align), Type::Int(SIZE), loc))
             }
             ast::ExprKind::Compound(ty, items) => {
-                let mut ty = self.resolve(ty)?;
-                self.list_value(&mut ty, items, loc)
+                let mut found = self.resolve(ty)?;
+                match found {
+                    Type::Array(..) => self.read(expr),
+                    _ => self.list_value(&mut found, items, loc),
+                }
             }
             ast::ExprKind::Statement(list) => self.statement_value(list, loc),
             ast::ExprKind::Generic(value, choices) => {
@@ -97,19 +104,36 @@ impl Checker<'_> {
     }
 
     /// In bytes, as a C compiler for LP64 has it.
-    fn offset_of(&mut self, ty: &ast::TypeExpr, path: &[Name], loc: Loc) -> Fallible<Expr> {
+    fn offset_of(&mut self, ty: &ast::TypeExpr, path: &[Designator], loc: Loc) -> Fallible<Expr> {
         let mut ty = self.resolve(ty)?;
         self.complete(&ty, loc)?;
         let mut bits = 0;
-        for name in path {
-            let Type::Struct(mut id) = ty else {
-                return Err(self.error(name.loc, format!("`{}` has no fields", self.show(&ty)), "not a struct"));
-            };
-            for field in self.path_of(id, name)? {
-                bits += self.out.types.offsets(id).1[field];
-                ty = self.out.types.fields(id)[field].ty.clone();
-                if let Type::Struct(inner) = ty {
-                    id = inner;
+        for part in path {
+            match part {
+                Designator::Field(name) => {
+                    let Type::Struct(mut id) = ty else {
+                        return Err(self.error(
+                            name.loc,
+                            format!("`{}` has no fields", self.show(&ty)),
+                            "not a struct",
+                        ));
+                    };
+                    for field in self.path_of(id, name)? {
+                        bits += self.out.types.offsets(id).1[field];
+                        ty = self.out.types.fields(id)[field].ty.clone();
+                        if let Type::Struct(inner) = ty {
+                            id = inner;
+                        }
+                    }
+                }
+                Designator::Index(index) | Designator::Range(index, _) => {
+                    let Type::Array(element, _) = ty else {
+                        let message = format!("`{}` has no elements", self.show(&ty));
+                        return Err(self.error(index.loc, message, "not an array"));
+                    };
+                    let at = u64::try_from(self.constant(index)?).unwrap_or_default();
+                    bits += self.out.types.layout(&element).size.saturating_mul(8).saturating_mul(at);
+                    ty = *element;
                 }
             }
         }
@@ -128,6 +152,7 @@ impl Checker<'_> {
             ast::ExprKind::Name(_)
             | ast::ExprKind::Member { .. }
             | ast::ExprKind::Index(..)
+            | ast::ExprKind::Str(_)
             | ast::ExprKind::Deref(_) => Ok(self.lvalue(expr)?.ty),
             _ => Ok(self.expr(expr)?.ty),
         }
@@ -137,6 +162,10 @@ impl Checker<'_> {
         let lvalue = self.lvalue(expr)?;
         let (ty, loc) = (lvalue.ty.clone(), lvalue.loc);
         match ty {
+            Type::Array(element, 0) => {
+                // Of a flexible array nobody knows how many elements it has.
+                Ok(Expr::new(ExprKind::AddrOf(lvalue), element.pointer(), loc))
+            }
             Type::Array(element, _) => {
                 let zero = Expr::new(ExprKind::Const(0), Type::Int(INT), loc);
                 let first = LvalueKind::Index(Box::new(lvalue), Box::new(zero));
@@ -173,6 +202,8 @@ impl Checker<'_> {
             }
             ast::ExprKind::Index(base, index) => self.index(base, index, loc),
             ast::ExprKind::Member { base, arrow, field } => self.member(base, *arrow, field, loc),
+            ast::ExprKind::Str(text) => Ok(self.string(&text.chars, loc)),
+            ast::ExprKind::Compound(ty, items) => self.compound(ty, items, loc),
             _ => {
                 let value = self.expr(expr)?;
                 let ty = value.ty.clone();
@@ -215,7 +246,7 @@ impl Checker<'_> {
         let array = if is_place { Some(self.lvalue(base)?) } else { None };
         let number = self.integer(index);
         if let Some(array) = array
-            && let Type::Array(element, len) = &array.ty
+            && let Type::Array(element, len @ 1..) = &array.ty
         {
             let (ty, len) = ((**element).clone(), *len);
             let number = number?;
@@ -366,6 +397,9 @@ impl Checker<'_> {
 
     fn cast(&mut self, ty: &ast::TypeExpr, value: &ast::Expr, loc: Loc) -> Fallible<Expr> {
         let to = self.resolve(ty)?.plain().clone();
+        if let Some(moved) = self.moved_by_bytes(&to, value, loc)? {
+            return Ok(moved);
+        }
         let value = self.expr(value)?;
         if to == Type::Void || (value.ty.is_castable() && to.is_castable()) {
             return Ok(Expr::new(ExprKind::Convert(Box::new(value)), to, loc));

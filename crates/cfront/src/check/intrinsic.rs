@@ -5,16 +5,16 @@
 use cyrano_ir::suggest::closest;
 use cyrano_ir::{BinOp, Fence, FenceSet};
 
-use super::{Checker, Fallible};
+use super::{Checker, Fallible, Reported};
 use crate::ast::{self, Name};
 use crate::atomics;
 use crate::source::{Loc, Problem};
-use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
+use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic, ThreadCall};
 use crate::types::integers::INT;
 use crate::types::{MAX_WORDS, Type};
 
 /// The intrinsics and the number of their arguments.
-const INTRINSICS: [(&str, usize); 16] = [
+const INTRINSICS: [(&str, usize); 20] = [
     ("fence", 1),
     ("cas", 3),
     ("dcas", 6),
@@ -26,7 +26,11 @@ const INTRINSICS: [(&str, usize); 16] = [
     ("malloc", 1),
     ("calloc", 2),
     ("realloc", 2),
+    ("aligned_alloc", 2),
     ("free", 1),
+    ("memset", 3),
+    ("memcpy", 3),
+    ("memmove", 3),
     ("atomic_begin", 0),
     ("commit_point", 0),
     ("atomic_end", 0),
@@ -72,6 +76,26 @@ impl Checker<'_> {
                 let ty = self.allocated(&ast::Expr { kind: ast::ExprKind::Binary(BinOp::Mul, count, size), loc })?;
                 (Intrinsic::Calloc(ty), Vec::new(), Type::Void.pointer())
             }
+            "aligned_alloc" => {
+                let wrong = self.misaligned(&args[0], &args[1])?;
+                let ty = self.allocated(&args[1])?;
+                let (what, ty) = (Box::new(Intrinsic::Malloc(ty)), Type::Void.pointer());
+                let position = self.position();
+                let made = Expr::new(ExprKind::Intrinsic { what, args: Vec::new(), position }, ty.clone(), loc);
+                let Some(why) = wrong else { return Ok(made) };
+                let zero = Expr::new(ExprKind::Const(0), Type::Int(INT), loc);
+                let must = Box::new(Intrinsic::Thread(ThreadCall::Must(why)));
+                let must = Expr::new(ExprKind::Intrinsic { what: must, args: vec![zero], position }, Type::Void, loc);
+                return Ok(Expr::new(ExprKind::Comma(vec![must, made]), ty, loc));
+            }
+            "memset" => {
+                let (what, args) = self.fill(args, loc)?;
+                (what, args, Type::Void)
+            }
+            "memcpy" | "memmove" => {
+                let (what, args) = self.copy(args, loc)?;
+                (what, args, Type::Void)
+            }
             "realloc" => {
                 let pointer = self.freed(&args[0])?;
                 let ty = self.allocated(&args[1])?;
@@ -107,6 +131,7 @@ impl Checker<'_> {
             return Err(self.error(arg.loc, "a fence within an atomic block", "its accesses are in order already"));
         }
         // The name of a machine's fence stands alone.
+        let text = &text.written;
         if let Some(fence) = Fence::alone(text.trim()) {
             return Ok(fence);
         }
@@ -195,6 +220,13 @@ impl Checker<'_> {
         let ty = match &arg.kind {
             ast::ExprKind::SizeofType(ty) => self.resolve(ty)?,
             ast::ExprKind::SizeofExpr(value) => self.type_of(value)?,
+            ast::ExprKind::Binary(BinOp::Add, a, b) => {
+                let ty = self.allocated(a)?;
+                match self.with_elements(&ty, b)? {
+                    Some(ty) => ty,
+                    None => return Err(self.unclear_size(arg)),
+                }
+            }
             ast::ExprKind::Binary(BinOp::Mul, a, b) => {
                 let is_size =
                     |e: &ast::Expr| matches!(e.kind, ast::ExprKind::SizeofType(_) | ast::ExprKind::SizeofExpr(_));
@@ -207,12 +239,26 @@ impl Checker<'_> {
                     _ => return Err(self.error(arg.loc, format!("{count} objects cannot be allocated"), "here")),
                 }
             }
-            _ => {
-                let problem = Problem::new(arg.loc, "the type of the new object is not clear", "a size");
-                return Err(self.report(problem.with_help("write `malloc(sizeof(T))` or `malloc(n * sizeof(T))`")));
-            }
+            _ => return Err(self.unclear_size(arg)),
         };
         self.complete(&ty, arg.loc)?;
         Ok(ty)
+    }
+
+    fn unclear_size(&mut self, size: &ast::Expr) -> Reported {
+        let problem = Problem::new(size.loc, "the type of the new object is not clear", "a size");
+        let help = "write `malloc(sizeof(T))`, `malloc(n * sizeof(T))` with a constant n, or `malloc(sizeof(T) + n * sizeof(E))` for a struct that ends in `E elements[]`";
+        self.report(problem.with_help(help))
+    }
+
+    /// What is wrong with an alignment: it is a power of two, and the size a multiple of it (C11, 7.22.3.1).
+    fn misaligned(&mut self, alignment: &ast::Expr, size: &ast::Expr) -> Fallible<Option<String>> {
+        let (value, bytes) = (self.constant(alignment)?, self.constant(size)?);
+        Ok(match value {
+            ..=0 => Some(format!("an alignment of {value} bytes")),
+            _ if value & (value - 1) != 0 => Some(format!("an alignment of {value} bytes, which is no power of two")),
+            _ if bytes % value != 0 => Some(format!("{bytes} bytes are no multiple of the alignment {value}")),
+            _ => None,
+        })
     }
 }

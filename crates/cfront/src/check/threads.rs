@@ -13,7 +13,7 @@ use crate::types::integers::INT;
 use crate::types::{SIZE, Type};
 
 /// The functions whose arguments alone matter.
-const IGNORED: [&str; 15] = [
+const IGNORED: [&str; 18] = [
     "printf",
     "fprintf",
     "puts",
@@ -26,6 +26,9 @@ const IGNORED: [&str; 15] = [
     "sched_yield",
     "thrd_yield",
     "srand",
+    "srandom",
+    "thrd_sleep",
+    "__VERIFIER_loop_bound",
     "atexit",
     "setbuf",
     "fputs",
@@ -76,6 +79,16 @@ impl Checker<'_> {
             "__cyrano_release" => (ThreadCall::Store(Tags::ATOMIC | Tags::RELEASE), Type::Void),
             "__cyrano_must" => return Some(self.must(args, loc)),
             "__cyrano_mentions" => return Some(self.mentions(args, loc)),
+            "__builtin_unreachable" | "__builtin_trap" => (ThreadCall::Abort(format!("{name}()")), Type::Void),
+            "__builtin_prefetch" => return Some(self.ignored(args, loc)),
+            "__builtin_expect" | "__builtin_assume_aligned" => {
+                let Some((value, others)) = args.split_first() else {
+                    return Some(Err(self.error(loc, "this takes two arguments", "this call")));
+                };
+                others.iter().for_each(|other| drop(self.expr(other)));
+                return Some(self.expr(value));
+            }
+            "rand" | "random" => (ThreadCall::Any(vec![0, 1, 2, 3]), Type::Int(INT)),
             _ => {
                 let kind = name.strip_prefix(NONDETERMINISTIC)?;
                 let values = if matches!(kind, "bool" | "_Bool") { vec![0, 1] } else { vec![0, 1, 2, 3] };
@@ -174,13 +187,13 @@ impl Checker<'_> {
             return Err(self.error(loc, "this takes a condition and a string", "this call"));
         };
         let cond = self.condition(cond)?;
-        Ok(self.thread_intrinsic(ThreadCall::Must(text.clone()), vec![cond], Type::Void, loc))
+        Ok(self.thread_intrinsic(ThreadCall::Must(text.written.clone()), vec![cond], Type::Void, loc))
     }
 
     fn mentions(&mut self, args: &[ast::Expr], loc: Loc) -> Fallible<Expr> {
         let [ast::Expr { kind: ast::ExprKind::Str(text), .. }] = args else {
             return Err(self.error(loc, "this takes a string", "this call"));
         };
-        Ok(self.thread_intrinsic(ThreadCall::Mentions(text.clone()), Vec::new(), Type::Int(INT), loc))
+        Ok(self.thread_intrinsic(ThreadCall::Mentions(text.written.clone()), Vec::new(), Type::Int(INT), loc))
     }
 }

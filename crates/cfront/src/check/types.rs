@@ -107,7 +107,8 @@ impl Checker<'_> {
         let element = self.resolve(element)?;
         let len = self.constant(size)?;
         match u32::try_from(len) {
-            Ok(len @ 1..) if u64::from(len) <= MAX_WORDS => Ok(Type::Array(Box::new(element), len)),
+            // No elements: GNU C's way to write a flexible array.
+            Ok(len) if u64::from(len) <= MAX_WORDS => Ok(Type::Array(Box::new(element), len)),
             _ => Err(self.error(size.loc, format!("an array cannot have {len} elements"), "its length")),
         }
     }
@@ -164,19 +165,21 @@ impl Checker<'_> {
     }
 
     fn define_struct(&mut self, id: StructId, fields: &[ast::Field], spec: &StructSpec) -> Fallible<()> {
+        // One member shares its room with nobody.
+        let union = spec.union && fields.len() > 1;
         let narrow = fields.iter().filter(|field| field.bits.is_some()).count();
         let inferred = self.words.contains(&spec.id);
-        let word = spec.word || spec.union || inferred || (narrow > 0 && narrow == fields.len());
+        let word = spec.word || union || inferred || (narrow > 0 && narrow == fields.len());
         let def = &mut self.out.types.structs[id.0];
         // A struct that was declared before is known by the definition.
-        (def.spec, def.word, def.declared, def.union) = (Some(spec.id), word, spec.word, spec.union);
+        (def.spec, def.word, def.declared, def.union) = (Some(spec.id), word, spec.word, union);
         let mut made: Vec<FieldDef> = Vec::new();
         let mut failed = false;
         let mut rest = fields;
         while let Some(field) = rest.first() {
             let run = rest.iter().take_while(|field| field.bits.is_some() && !word).count();
             let field = match run {
-                0 => self.field(field, word),
+                0 => self.field(field, word, rest.len() == 1 && !made.is_empty()),
                 _ => self.group(&rest[..run]),
             };
             rest = &rest[run.max(1)..];
@@ -206,7 +209,7 @@ impl Checker<'_> {
     fn group(&mut self, run: &[ast::Field]) -> Fallible<FieldDef> {
         let id = self.new_struct("struct", None);
         let loc = run[0].name.loc;
-        let fields: Vec<_> = run.iter().map(|field| self.field(field, true)).collect();
+        let fields: Vec<_> = run.iter().map(|field| self.field(field, true, false)).collect();
         let fields = fields.into_iter().collect::<Fallible<Vec<_>>>()?;
         let def = &mut self.out.types.structs[id.0];
         (def.word, def.fields) = (true, Some(fields));
@@ -278,10 +281,14 @@ impl Checker<'_> {
         }
     }
 
-    fn field(&mut self, field: &ast::Field, word: bool) -> Fallible<FieldDef> {
+    /// A field; the last one may be a flexible array.
+    fn field(&mut self, field: &ast::Field, word: bool, last: bool) -> Fallible<FieldDef> {
         let loc = field.name.loc;
         let ty = self.resolve_for(&field.ty, Some(&field.name))?;
-        self.complete(&ty, loc)?;
+        match &ty {
+            Type::Array(element, 0) if last && !word => self.complete(element, loc)?,
+            ty => self.complete(ty, loc)?,
+        }
         let (natural, signed) = match &ty {
             Type::Bool => (1, false),
             Type::Int(IntType { bits, signed }) => (*bits, *signed),

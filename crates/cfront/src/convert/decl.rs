@@ -29,14 +29,15 @@ impl Converter<'_> {
     pub(super) fn declaration(&mut self, node: &Node<c::Declaration>) -> Vec<Decl> {
         let loc = self.loc(node);
         let (storage, base) = self.specifiers(&node.node.specifiers, loc);
+        let thread_local = node.node.specifiers.iter().any(is_thread_local);
         if node.node.declarators.is_empty() {
-            return vec![Decl { storage, name: None, ty: base, init: None, loc }];
+            return vec![Decl { storage, thread_local, name: None, ty: base, init: None, loc }];
         }
         let mut found = Vec::new();
         for declarator in &node.node.declarators {
             let (name, ty) = self.declarator(&declarator.node.declarator, base.clone());
             let init = declarator.node.initializer.as_ref().map(|init| self.initializer(init));
-            found.push(Decl { storage, name, ty, init, loc: self.loc(declarator) });
+            found.push(Decl { storage, thread_local, name, ty, init, loc: self.loc(declarator) });
         }
         found
     }
@@ -50,8 +51,9 @@ impl Converter<'_> {
                     c::StorageClassSpecifier::Typedef => storage = Storage::Typedef,
                     c::StorageClassSpecifier::Extern => storage = Storage::Extern,
                     c::StorageClassSpecifier::Static => storage = Storage::Static,
-                    c::StorageClassSpecifier::Auto | c::StorageClassSpecifier::Register => {}
-                    c::StorageClassSpecifier::ThreadLocal => self.refuse(self.loc(class), "thread-local variables"),
+                    c::StorageClassSpecifier::Auto
+                    | c::StorageClassSpecifier::Register
+                    | c::StorageClassSpecifier::ThreadLocal => {}
                 },
                 c::DeclarationSpecifier::TypeSpecifier(ty) => self.type_word(ty, &mut words),
                 c::DeclarationSpecifier::TypeQualifier(qualifier) => self.qualifier(qualifier, &mut words),
@@ -305,25 +307,23 @@ impl Converter<'_> {
     pub(super) fn init_items(&mut self, items: &[Node<c::InitializerListItem>]) -> Vec<InitItem> {
         let mut found = Vec::new();
         for item in items {
-            let designator = match item.node.designation.as_slice() {
-                [] => None,
-                [one] => match &one.node {
-                    c::Designator::Member(name) => Some(Designator::Field(self.name(name))),
-                    c::Designator::Index(index) => Some(Designator::Index(self.expr(index))),
-                    c::Designator::Range(_) => {
-                        self.refuse(self.loc(one), "a range of elements");
-                        None
-                    }
-                },
-                [_, second, ..] => {
-                    self.refuse(self.loc(second), "nested designators");
-                    None
+            let designators = item.node.designation.iter().map(|one| match &one.node {
+                c::Designator::Member(name) => Designator::Field(self.name(name)),
+                c::Designator::Index(index) => Designator::Index(self.expr(index)),
+                c::Designator::Range(range) => {
+                    Designator::Range(self.expr(&range.node.from), self.expr(&range.node.to))
                 }
-            };
-            found.push(InitItem { designator, init: self.initializer(&item.node.initializer) });
+            });
+            let designators = designators.collect();
+            found.push(InitItem { designators, init: self.initializer(&item.node.initializer) });
         }
         found
     }
+}
+
+fn is_thread_local(node: &Node<c::DeclarationSpecifier>) -> bool {
+    let c::DeclarationSpecifier::StorageClass(class) = &node.node else { return false };
+    class.node == c::StorageClassSpecifier::ThreadLocal
 }
 
 /// Whether an attribute changes nothing here: it is about how code is made, or about what compilers complain of.

@@ -5,7 +5,7 @@ use lang_c::ast as c;
 use lang_c::span::Node;
 
 use super::Converter;
-use crate::ast::{Expr, ExprKind, Unary};
+use crate::ast::{Designator, Expr, ExprKind, Text, TypeExpr, Unary};
 use crate::preprocess::condition::parse_integer;
 use crate::source::Loc;
 
@@ -28,18 +28,21 @@ impl Converter<'_> {
         match node {
             c::Expression::Identifier(name) => ExprKind::Name(name.node.name.clone()),
             c::Expression::Constant(constant) => self.constant(&constant.node, loc),
-            c::Expression::StringLiteral(literal) => {
-                ExprKind::Str(literal.node.iter().map(|part| part.trim_matches('"')).collect())
-            }
+            c::Expression::StringLiteral(literal) => self.string(&literal.node, loc),
             c::Expression::Member(member) => ExprKind::Member {
                 base: self.boxed(&member.node.expression),
                 arrow: member.node.operator.node == c::MemberOperator::Indirect,
                 field: self.name(&member.node.identifier),
             },
             c::Expression::Call(call) => {
-                let args = call.node.arguments.iter().map(|arg| self.expr(arg)).collect();
+                let args: Vec<_> = call.node.arguments.iter().map(|arg| self.expr(arg)).collect();
                 match &call.node.callee.node {
-                    c::Expression::Identifier(name) if name.node.name == "asm" => self.refused(loc, "assembly"),
+                    c::Expression::Identifier(name) if is_asm(&name.node.name) => match args.as_slice() {
+                        [Expr { kind: ExprKind::Str(text), .. }] if text.chars.is_empty() => {
+                            ExprKind::Cast(TypeExpr::Void, Box::new(Expr { kind: zero(), loc }))
+                        }
+                        _ => self.refused(loc, "assembly; write what it does with atomic operations and fences"),
+                    },
                     c::Expression::Identifier(name) => ExprKind::Call { callee: self.name(name), args },
                     _ => ExprKind::CallPointer { callee: self.boxed(&call.node.callee), args },
                 }
@@ -75,11 +78,12 @@ impl Converter<'_> {
             c::Expression::AlignOf(ty) => ExprKind::Alignof(self.type_name(&ty.node.0)),
             c::Expression::OffsetOf(offset) => {
                 let ty = self.type_name(&offset.node.type_name);
-                let mut path = vec![self.name(&offset.node.designator.node.base)];
+                let mut path = vec![Designator::Field(self.name(&offset.node.designator.node.base))];
                 for member in &offset.node.designator.node.members {
                     match &member.node {
-                        c::OffsetMember::Member(name) => path.push(self.name(name)),
-                        _ => return self.refused(loc, "`offsetof` of an element"),
+                        c::OffsetMember::Member(name) => path.push(Designator::Field(self.name(name))),
+                        c::OffsetMember::Index(index) => path.push(Designator::Index(self.expr(index))),
+                        c::OffsetMember::IndirectMember(_) => return self.refused(loc, "`->` within `offsetof`"),
                     }
                 }
                 ExprKind::Offsetof(ty, path)
@@ -92,6 +96,20 @@ impl Converter<'_> {
                 _ => self.refused(loc, "this statement within an expression"),
             },
         }
+    }
+
+    fn string(&mut self, parts: &[String], loc: Loc) -> ExprKind {
+        let mut text = Text { written: String::new(), chars: Vec::new() };
+        for part in parts {
+            let inner = part.strip_prefix("u8").unwrap_or(part);
+            let inner = inner.strip_prefix('"').and_then(|inner| inner.strip_suffix('"'));
+            let Some((inner, chars)) = inner.and_then(|inner| Some((inner, characters(inner)?))) else {
+                return self.refused(loc, "a string of wide characters, or with a character that is none");
+            };
+            text.written.push_str(inner);
+            text.chars.extend(chars);
+        }
+        ExprKind::Str(text)
     }
 
     fn constant(&mut self, constant: &c::Constant, loc: Loc) -> ExprKind {
@@ -181,23 +199,57 @@ impl Converter<'_> {
     }
 }
 
+fn is_asm(name: &str) -> bool {
+    matches!(name, "asm" | "__asm" | "__asm__")
+}
+
+fn zero() -> ExprKind {
+    ExprKind::Int { value: 0, unsigned: false, long: false, decimal: true }
+}
+
 /// The value of a character constant, which is that of a signed `char`.
 pub(crate) fn character(text: &str) -> Option<i128> {
-    let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
-    let byte = match inner.strip_prefix('\\') {
-        None => Some(inner).filter(|inner| inner.len() == 1)?.bytes().next()?,
-        Some("n") => b'\n',
-        Some("t") => b'\t',
-        Some("r") => b'\r',
-        Some("a") => 7,
-        Some("b") => 8,
-        Some("f") => 12,
-        Some("v") => 11,
-        Some(quoted @ ("\\" | "'" | "\"" | "?")) => quoted.bytes().next()?,
-        Some(code) => match code.strip_prefix('x') {
-            Some(digits) => u8::from_str_radix(digits, 16).ok()?,
-            None => u8::from_str_radix(code, 8).ok()?,
-        },
+    match characters(text.strip_prefix('\'')?.strip_suffix('\'')?)?[..] {
+        [one] => Some(one),
+        _ => None,
+    }
+}
+
+/// The values of the bytes between quotes, as those of a signed `char`.
+fn characters(text: &str) -> Option<Vec<i128>> {
+    let mut found = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let (byte, after) = if *first == b'\\' { escaped(after)? } else { (*first, after) };
+        found.push(i128::from(byte.cast_signed()));
+        rest = after;
+    }
+    Some(found)
+}
+
+/// The byte that stands behind a backslash, and what is behind it.
+fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
+    let (first, rest) = text.split_first()?;
+    let numbered = |digits: &[u8], base| u8::from_str_radix(std::str::from_utf8(digits).ok()?, base).ok();
+    let byte = match first {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'a' => 7,
+        b'b' => 8,
+        b'f' => 12,
+        b'v' => 11,
+        b'e' => 27,
+        b'\\' | b'\'' | b'"' | b'?' => *first,
+        b'x' => {
+            let count = rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+            return Some((numbered(&rest[..count], 16)?, &rest[count..]));
+        }
+        b'0'..=b'7' => {
+            let count = text.iter().take(3).take_while(|byte| (b'0'..=b'7').contains(*byte)).count();
+            return Some((numbered(&text[..count], 8)?, &text[count..]));
+        }
+        _ => return None,
     };
-    Some(i128::from(byte.cast_signed()))
+    Some((byte, rest))
 }

@@ -174,6 +174,10 @@ impl EscapeWalk<'_> {
                 }
                 return;
             }
+            ExprKind::Intrinsic { what, args, .. } if matches!(**what, Intrinsic::Fill(_) | Intrinsic::Copy(_)) => {
+                args.iter().for_each(|arg| self.argument(arg, true));
+                return;
+            }
             ExprKind::Intrinsic { what, args, .. } if let Intrinsic::Atomic(atomic) = &**what => {
                 for (index, arg) in args.iter().enumerate() {
                     if atomic.is_order(index) {

@@ -158,7 +158,8 @@ impl Walk<'_> {
 /// Whether something that the checker knows does more with this argument than to look at what it points to.
 fn is_kept_by(what: &Intrinsic, argument: usize) -> bool {
     match what {
-        Intrinsic::Assume | Intrinsic::Assert(_) | Intrinsic::Free => false,
+        Intrinsic::Assume | Intrinsic::Assert(_) | Intrinsic::Free | Intrinsic::Fill(_) => false,
+        Intrinsic::Copy(_) => argument >= 1,
         Intrinsic::Cas | Intrinsic::Exchange | Intrinsic::FetchAdd => argument >= 1,
         Intrinsic::Dcas => argument >= 2,
         Intrinsic::Atomic(atomic) => argument >= atomic.locations(),

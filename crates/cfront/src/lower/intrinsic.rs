@@ -51,6 +51,18 @@ impl Lowerer<'_, '_> {
                 self.free(&args[0]);
                 Vec::new()
             }
+            Intrinsic::Fill(values) => {
+                let place = self.target_of(&args[0]);
+                (0..).zip(values).for_each(|(word, value)| self.write_word(&place, word, Ir::Const(*value)));
+                Vec::new()
+            }
+            Intrinsic::Copy(words) => {
+                let (to, from) = (self.target_of(&args[0]), self.target_of(&args[1]));
+                let values: Vec<_> = (0..*words).map(|word| self.read_word(&from, word)).collect();
+                let values: Vec<_> = values.into_iter().map(|value| self.saved(value)).collect();
+                (0..).zip(values).for_each(|(word, value)| self.write_word(&to, word, value));
+                Vec::new()
+            }
             Intrinsic::Progress => {
                 self.progress();
                 Vec::new()

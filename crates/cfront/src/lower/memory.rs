@@ -12,6 +12,7 @@ use crate::check::{Checked, fold};
 use crate::flow::addresses::Holder;
 use crate::lower::lifetimes::ENDED;
 use crate::source::{Problem, Problems, Sources};
+use crate::tree::Room;
 use crate::types::Type;
 
 /// The most words there may be: addresses fit into the pointer field of a word struct.
@@ -42,8 +43,8 @@ pub(crate) struct Object {
 }
 
 impl Memory {
-    /// The memory with all globals, and their addresses.
-    pub(crate) fn new(checked: &Checked, sources: &Sources) -> (Self, Vec<i128>) {
+    /// The memory with all globals that are there from the start, and their addresses.
+    pub(crate) fn new(checked: &Checked, sources: &Sources) -> (Self, Vec<Option<i128>>) {
         let mut memory = Self { words: Vec::new(), counts: BTreeMap::new(), gaps: 0, objects: Vec::new() };
         memory.gap();
         // Static variables of functions have names like those of variables of calls.
@@ -51,23 +52,49 @@ impl Memory {
         memory.counts.extend(statics.map(|global| (global.name.clone(), 1)));
         let mut addresses = Vec::new();
         for (at, global) in checked.globals.iter().enumerate() {
-            let first = memory.words.len();
-            addresses.push(memory.object(checked, &global.ty, &global.name, 0, sources.span(global.loc)));
-            if checked.types.addresses.contains(&Holder::Global(at)) {
-                let words = memory.words[first..].iter_mut().filter(|word| word.ty == Ty::Int);
-                words.for_each(|word| word.ty = Ty::Pointer);
-            }
+            let there = global.room == Room::Start;
+            addresses.push(there.then(|| memory.room(checked, sources, at, &global.name)));
         }
-        for (global, address) in checked.globals.iter().zip(&addresses) {
-            for (offset, value) in &global.init {
-                let value = fold(value, &checked.types, &|id| addresses.get(id).copied());
-                let index = (address / WORD) as usize + *offset as usize;
-                if let (Some(word), Some(value)) = (memory.words.get_mut(index), value) {
-                    word.init = value;
-                }
-            }
+        for (at, address) in addresses.iter().enumerate() {
+            address.iter().for_each(|address| memory.initialise(checked, at, *address, &addresses));
         }
         (memory, addresses)
+    }
+
+    /// Words for a global.
+    fn room(&mut self, checked: &Checked, sources: &Sources, at: usize, name: &str) -> i128 {
+        let global = &checked.globals[at];
+        let first = self.words.len();
+        let address = self.object(checked, &global.ty, name, 0, sources.span(global.loc));
+        if checked.types.addresses.contains(&Holder::Global(at)) {
+            let words = self.words[first..].iter_mut().filter(|word| word.ty == Ty::Int);
+            words.for_each(|word| word.ty = Ty::Pointer);
+        }
+        address
+    }
+
+    fn initialise(&mut self, checked: &Checked, at: usize, address: i128, addresses: &[Option<i128>]) {
+        for (offset, value) in &checked.globals[at].init {
+            let value = fold(value, &checked.types, &|id| addresses.get(id).copied().flatten());
+            let index = (address / WORD) as usize + *offset as usize;
+            if let (Some(word), Some(value)) = (self.words.get_mut(index), value) {
+                word.init = value;
+            }
+        }
+    }
+
+    /// Adds a global that is mentioned, by this name; gives its address.
+    pub(crate) fn mention(
+        &mut self,
+        (checked, sources): (&Checked, &Sources),
+        at: usize,
+        name: &str,
+        addresses: &[Option<i128>],
+    ) -> i128 {
+        let name = self.unused(name);
+        let address = self.room(checked, sources, at, &name);
+        self.initialise(checked, at, address, addresses);
+        address
     }
 
     /// Whether the words are more than pointers can address.

@@ -6,11 +6,14 @@
 use cyrano_ir::{BinOp, Expr as Ir};
 
 use super::{Lowerer, Spot};
-use crate::check::fold;
+use std::collections::BTreeMap;
+
+use crate::check::{Checked, fold, fold_with};
 use crate::tree::{
-    Calc, Expr, ExprKind, FuncId, Intrinsic, LabelId, LocalId, Loop, Lvalue, LvalueKind, Part, Stmt, StmtKind,
-    ThreadCall,
+    Calc, Expr, ExprKind, FuncId, GlobalId, Intrinsic, LabelId, LocalId, Loop, Lvalue, LvalueKind, Part, Room, Stmt,
+    StmtKind, ThreadCall,
 };
+use crate::types::Type;
 
 /// The most rounds that are unrolled.
 const MAX_ROUNDS: usize = 64;
@@ -19,6 +22,8 @@ const MAX_ROUNDS: usize = 64;
 pub(super) struct Counted {
     variable: LocalId,
     values: Vec<i128>,
+    /// What else is done behind each round: `i++, j++`.
+    also: Vec<Expr>,
     /// What the variable holds behind the loop.
     last: i128,
 }
@@ -29,11 +34,12 @@ impl Lowerer<'_, '_> {
         let frame = self.frames.last()?;
         let (variable, start) = self.set_last(before?)?;
         let cond = repeat.cond.as_ref().filter(|_| repeat.tests_first)?;
-        let step = self.step(repeat.step.as_ref()?, variable)?;
-        let threads = any(Part::Stmt(&repeat.body), &|part| self.is_about_threads(part));
-        let changed = any(Part::Stmt(&repeat.body), &|part| changes(part, variable));
-        let labelled =
-            any(Part::Stmt(&repeat.body), &|part| matches!(part, Part::Stmt(Stmt { kind: StmtKind::Goto(..), .. })));
+        let (step, also) = self.steps(repeat.step.as_ref()?, variable)?;
+        let threads = any(Part::Stmt(&repeat.body), &mut |part| self.is_about_threads(part));
+        let changed = any(Part::Stmt(&repeat.body), &mut |part| changes(part, variable));
+        let labelled = any(Part::Stmt(&repeat.body), &mut |part| {
+            matches!(part, Part::Stmt(Stmt { kind: StmtKind::Goto(..), .. }))
+        });
         if !threads || changed || labelled || self.shared.escapes.in_memory(frame.func, variable) {
             return None;
         }
@@ -46,12 +52,17 @@ impl Lowerer<'_, '_> {
                 return None;
             }
         }
-        Some(Counted { variable, values, last: value })
+        Some(Counted { variable, values, also, last: value })
     }
 
     fn constant(&self, expr: &Expr) -> Option<i128> {
-        let addresses = self.shared.addresses;
-        fold(expr, &self.shared.checked.types, &|id| addresses.get(id).copied())
+        let (addresses, fixed) = (self.shared.addresses, &self.shared.fixed);
+        let address = |id: usize| addresses.get(id).copied().flatten();
+        let read = |place: &Lvalue| match place.kind {
+            LvalueKind::Global(id) => fixed.get(&id).copied(),
+            _ => None,
+        };
+        fold_with(expr, &self.shared.checked.types, &address, &read)
     }
 
     /// The variable that a statement sets last, and its value.
@@ -67,6 +78,16 @@ impl Lowerer<'_, '_> {
             },
             _ => None,
         }
+    }
+
+    /// How far the variable goes, and what is done besides that has nothing to do with it.
+    fn steps(&self, step: &Expr, variable: LocalId) -> Option<(i128, Vec<Expr>)> {
+        let ExprKind::Comma(list) = &step.kind else { return Some((self.step(step, variable)?, Vec::new())) };
+        let is_it =
+            |part: Part<'_>| matches!(part, Part::Place(Lvalue { kind: LvalueKind::Local(id), .. }) if *id == variable);
+        let (own, also): (Vec<_>, Vec<_>) = list.iter().partition(|part| any(Part::Expr(part), &mut { is_it }));
+        let [own] = own[..] else { return None };
+        Some((self.step(own, variable)?, also.into_iter().cloned().collect()))
     }
 
     fn step(&self, step: &Expr, variable: LocalId) -> Option<i128> {
@@ -131,12 +152,13 @@ impl Lowerer<'_, '_> {
                 labels.iter().for_each(|label: &LabelId| frame.labels[label.0] = None);
             }
             self.stmt(&repeat.body);
+            self.bind(next);
             if let Some(frame) = self.frame() {
                 frame.breaks.pop();
                 frame.continues.pop();
                 frame.locals[counted.variable.0] = Some(spot.clone());
             }
-            self.bind(next);
+            counted.also.iter().for_each(|also| self.discard(also));
         }
         self.fresh -= 1;
         self.write_word(&spot, 0, Ir::Const(counted.last));
@@ -145,7 +167,7 @@ impl Lowerer<'_, '_> {
 }
 
 /// For each function whether it creates or joins threads, be it by what it calls.
-pub(crate) fn threaded(checked: &crate::check::Checked) -> Vec<bool> {
+pub(crate) fn threaded(checked: &Checked) -> Vec<bool> {
     reaching(checked, &|part| {
         let Part::Expr(Expr { kind: ExprKind::Intrinsic { what, .. }, .. }) = part else { return false };
         matches!(**what, Intrinsic::Thread(ThreadCall::Create | ThreadCall::Join))
@@ -153,7 +175,7 @@ pub(crate) fn threaded(checked: &crate::check::Checked) -> Vec<bool> {
 }
 
 /// For each function whether it may end its thread; a call through a pointer may.
-pub(crate) fn exiting(checked: &crate::check::Checked) -> Vec<bool> {
+pub(crate) fn exiting(checked: &Checked) -> Vec<bool> {
     reaching(checked, &|part| match part {
         Part::Expr(Expr { kind: ExprKind::Intrinsic { what, .. }, .. }) => {
             matches!(**what, Intrinsic::Thread(ThreadCall::Exit))
@@ -164,10 +186,10 @@ pub(crate) fn exiting(checked: &crate::check::Checked) -> Vec<bool> {
 }
 
 /// For each function whether such a part stands in it, or in what it calls.
-fn reaching(checked: &crate::check::Checked, direct: &dyn Fn(Part<'_>) -> bool) -> Vec<bool> {
+fn reaching(checked: &Checked, direct: &dyn Fn(Part<'_>) -> bool) -> Vec<bool> {
     let bodies = checked.functions.iter().map(|function| &function.body);
     let mut found: Vec<bool> =
-        bodies.map(|body| body.as_ref().is_some_and(|body| any(Part::Stmt(body), direct))).collect();
+        bodies.map(|body| body.as_ref().is_some_and(|body| any(Part::Stmt(body), &mut |part| direct(part)))).collect();
     loop {
         let more = |at: usize| checked.functions[at].calls.iter().any(|(FuncId(callee), _)| found[*callee]);
         let next: Vec<bool> = (0..found.len()).map(|at| found[at] || more(at)).collect();
@@ -179,7 +201,7 @@ fn reaching(checked: &crate::check::Checked, direct: &dyn Fn(Part<'_>) -> bool) 
 }
 
 /// Whether something stands within a part, or is the part.
-fn any(part: Part<'_>, asked: &dyn Fn(Part<'_>) -> bool) -> bool {
+fn any(part: Part<'_>, asked: &mut dyn FnMut(Part<'_>) -> bool) -> bool {
     let within = match part {
         Part::Expr(expr) => expr.parts(),
         Part::Place(place) => place.parts(),
@@ -197,6 +219,42 @@ fn changes(part: Part<'_>, variable: LocalId) -> bool {
         Part::Stmt(Stmt { kind: StmtKind::Declare(id, _), .. }) => *id == variable,
         _ => false,
     }
+}
+
+/// The globals of one word that nobody writes and whose address nobody has, with their values.
+pub(crate) fn fixed(checked: &Checked) -> BTreeMap<GlobalId, i128> {
+    let value = |at: usize| {
+        let global = &checked.globals[at];
+        let word = checked.types.is_scalar(&global.ty) && global.room == Room::Start;
+        let plain = matches!(global.ty, Type::Int(_) | Type::Bool);
+        let init = global.init.first().map_or(Some(0), |(_, value)| fold(value, &checked.types, &|_| None));
+        init.filter(|_| word && plain)
+    };
+    let mut found: BTreeMap<_, _> =
+        (0..checked.globals.len()).filter_map(|at| Some((GlobalId(at), value(at)?))).collect();
+    for body in checked.functions.iter().filter_map(|function| function.body.as_ref()) {
+        any(Part::Stmt(body), &mut |part| {
+            let place = match part {
+                Part::Expr(Expr { kind: ExprKind::Assign(place, _) | ExprKind::AddrOf(place), .. }) => place,
+                Part::Expr(Expr { kind: ExprKind::Update { target, .. }, .. }) => target,
+                _ => return false,
+            };
+            if let LvalueKind::Global(id) = place.kind {
+                found.remove(&id);
+            }
+            false
+        });
+    }
+    let addressed = checked.globals.iter().flat_map(|global| &global.init);
+    for (_, value) in addressed {
+        any(Part::Expr(value), &mut |part| {
+            if let Part::Place(Lvalue { kind: LvalueKind::Global(id), .. }) = part {
+                found.remove(id);
+            }
+            false
+        });
+    }
+    found
 }
 
 fn labels_in(stmt: &Stmt, found: &mut Vec<LabelId>) {

@@ -3,7 +3,7 @@
 use cyrano_ir::{AccessKind, Addr, ArrayId, BinOp, Expr as Ir, LocalExpr, Op, Place, RegId, Tags, UnOp, WORD};
 
 use super::Lowerer;
-use crate::tree::{Lvalue, LvalueKind};
+use crate::tree::{GlobalId, Lvalue, LvalueKind, Room};
 use crate::types::arith;
 use crate::types::{Bits, Store, Type};
 
@@ -82,7 +82,7 @@ impl Lowerer<'_, '_> {
     /// The place of an lvalue; what it needs is evaluated.
     pub(super) fn spot(&mut self, lvalue: &Lvalue) -> Spot {
         match &lvalue.kind {
-            LvalueKind::Global(id) => Spot::fixed(self.shared.addresses.get(id.0).copied().unwrap_or_default()),
+            LvalueKind::Global(id) => Spot::fixed(self.global(*id)),
             LvalueKind::Local(id) => {
                 let known = self.frames.last().and_then(|frame| frame.locals.get(id.0).cloned().flatten());
                 match known {
@@ -95,6 +95,27 @@ impl Lowerer<'_, '_> {
             LvalueKind::Index(base, index) => self.element(base, index, &lvalue.ty),
             LvalueKind::Value(value) => Spot::Values(self.values(value)),
         }
+    }
+
+    /// The address of a global, or of this thread's own.
+    fn global(&mut self, id: GlobalId) -> i128 {
+        let shared = &mut *self.shared;
+        if let Some(Some(address)) = shared.addresses.get(id.0) {
+            return *address;
+        }
+        let global = &shared.checked.globals[id.0];
+        let own = (global.room == Room::Thread).then_some(shared.thread);
+        if let Some(address) = shared.mentioned.get(&(id, own)) {
+            return *address;
+        }
+        let name = match own {
+            Some(thread) => format!("{}@{thread}", global.name),
+            None => global.name.clone(),
+        };
+        let source = (shared.checked, shared.sources);
+        let address = shared.memory.mention(source, id.0, &name, shared.addresses);
+        shared.mentioned.insert((id, own), address);
+        address
     }
 
     pub(super) fn deref(&mut self, pointer: &crate::tree::Expr) -> Spot {

@@ -140,7 +140,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Where a pointer that is passed points to.
-    fn target_of(&mut self, pointer: &Expr) -> Spot {
+    pub(super) fn target_of(&mut self, pointer: &Expr) -> Spot {
         match self.pointed(pointer) {
             Some(spot) => self.frozen(spot),
             None => {
@@ -242,6 +242,10 @@ impl Lowerer<'_, '_> {
 
     /// `pthread_exit`: to the end of the thread, out of all calls.
     fn exit_thread(&mut self, value: &Expr) {
+        // `main` that returns destroys no values of keys; here it would.
+        if self.shared.thread == 0 && self.destroyer().is_some() {
+            self.refuse("`main` ends by `pthread_exit` in a program with thread-specific data: let it return");
+        }
         let value = self.value(value);
         if let Some(result) = self.result {
             self.emit(Op::Assign { dst: Place::Reg(result), value });
@@ -288,6 +292,21 @@ impl Lowerer<'_, '_> {
         created.fold(Ir::Const(0), |sum, created| arith::binary(BinOp::Add, sum, created))
     }
 
+    /// At the end of a thread: what is to be done with its values of keys (POSIX, `pthread_key_create`).
+    pub(crate) fn destroy_values(&mut self) {
+        if let Some(function) = self.destroyer() {
+            self.inline(function, Vec::new());
+        }
+    }
+
+    /// The function of the header that destroys a thread's values, in a program that has any.
+    fn destroyer(&self) -> Option<FuncId> {
+        let checked = self.shared.checked;
+        let keys = ["pthread_key_create", "tss_create"].iter().any(|name| checked.mentioned.contains(*name));
+        let named = checked.functions.iter().position(|function| function.name == "__cyrano_thread_ends");
+        named.filter(|_| keys).map(FuncId)
+    }
+
     fn refuse(&mut self, why: &str) {
         self.shared.refused.push((self.span, why.to_owned()));
     }
@@ -306,7 +325,7 @@ impl Lowerer<'_, '_> {
     fn pointed_functions(&self) -> Vec<(FuncId, i128)> {
         let functions = self.shared.checked.functions.iter().enumerate();
         let with = functions.filter_map(|(at, function)| Some((FuncId(at), function.address?)));
-        with.map(|(func, global)| (func, self.shared.addresses[global.0])).collect()
+        with.filter_map(|(func, global)| Some((func, self.shared.addresses[global.0]?))).collect()
     }
 
     /// A call of the function that a pointer points to: of one of those that fit and whose address is taken. Another one is an error.

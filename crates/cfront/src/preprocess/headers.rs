@@ -26,10 +26,13 @@ const STUBS: [(&str, &str); 20] = [
 
 /// The text of a stub header.
 pub fn stub(name: &str) -> Option<&'static str> {
-    // The kernel spreads these over many headers.
-    let kernels = name.starts_with("linux/") || name.starts_with("asm/");
-    let name = if kernels { "linux.h" } else { name };
+    let name = if is_kernels(name) { "linux.h" } else { name };
     STUBS.iter().find(|(stub, _)| *stub == name).map(|(_, text)| *text)
+}
+
+/// Whether the header is one of the many over which the kernel spreads what `linux.h` has.
+pub(crate) fn is_kernels(name: &str) -> bool {
+    name.starts_with("linux/") || name.starts_with("asm/")
 }
 
 /// The names of the stub headers.

@@ -64,7 +64,8 @@ impl Preprocessor<'_> {
             let names = near.into_iter().chain([name.to_owned()]);
             names.into_iter().find_map(|name| Some(((self.resolver)(&name)?, name))).map(|(text, name)| (name, text))
         };
-        if quoted { beside().or_else(stub) } else { stub().or_else(beside) }
+        // Code that brings parts of the kernel's headers along wants those.
+        if quoted || headers::is_kernels(name) { beside().or_else(stub) } else { stub().or_else(beside) }
     }
 }
 

@@ -16,7 +16,8 @@ impl Preprocessed {
         let mut made = Self::default();
         for (index, token) in tokens.iter().enumerate() {
             let start = made.text.len();
-            made.text.push_str(&token.text);
+            // GNU C's word for it, which the parser library knows as a reserved one only.
+            made.text.push_str(if token.is_word("__thread") { "_Thread_local" } else { &token.text });
             made.places.push((start, made.text.len(), token.loc));
             // The parser library wants the double parentheses of an attribute without a space between them.
             let close = tokens.get(index + 1).is_some_and(|next| next.is(")"));
@@ -39,6 +40,13 @@ impl Preprocessed {
             (Some((.., first)), Some((.., last))) => first.to(*last),
             _ => self.places.last().map(|(.., loc)| *loc).unwrap_or_default(),
         }
+    }
+
+    /// The tokens in a range of the text.
+    pub(crate) fn words(&self, start: usize, end: usize) -> impl Iterator<Item = &str> {
+        let first = self.places.partition_point(|(_, token_end, _)| *token_end <= start);
+        let within = self.places[first..].iter().take_while(move |(token_start, ..)| *token_start < end);
+        within.map(|(from, to, _)| &self.text[*from..*to])
     }
 
     /// The token at a position, or the last one.

@@ -9,7 +9,7 @@ use cyrano_ir::{BinOp, Diagnostic, Expr as Ir, LocalExpr, Op, Place, Program, Sp
 use crate::Unit;
 use crate::lower::call::Argument;
 use crate::lower::memory::{Memory, Object};
-use crate::lower::rounds::{exiting, threaded};
+use crate::lower::rounds::{exiting, fixed, threaded};
 use crate::lower::threads::{ARGUMENT, NEVER, START, Spawn};
 use crate::lower::{Lowerer, Shared};
 use crate::program::{Bounds, Made, assembled, cleaned, finished, refused, shared};
@@ -52,6 +52,7 @@ fn program_with(
     let mut shared = shared(unit, bounds, known.objects.clone(), false);
     shared.threads = known.threads.unwrap_or(shared.threads);
     shared.threaded = threaded(&unit.checked);
+    shared.fixed = fixed(&unit.checked);
     shared.main_exits = exiting(&unit.checked)[main.0];
     let mut made = Vec::new();
     let own = shared.memory.thread("main", false, unit.sources.span(unit.checked.functions[main.0].loc));
@@ -159,6 +160,7 @@ fn child(shared: &mut Shared<'_>, spawn: &Spawn, never: bool) -> Result<Made, Ve
         lowerer.emit(Op::Assign { dst: Place::Reg(result), value: word });
     }
     lowerer.bind(end);
+    lowerer.destroy_values();
     lowerer.finish();
     lowerer.bind(gone);
     finished(lowerer, &spawn.name, Vec::new())

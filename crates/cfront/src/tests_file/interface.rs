@@ -188,7 +188,10 @@ impl Parser<'_> {
             let diagnostic = Diagnostic::new(name.span, format!("there is no global `{}`", name.text), "unknown name");
             return Err(guessed(diagnostic, closest(&name.text, names)));
         };
-        let mut address = self.unit.addresses[index];
+        let Some(mut address) = self.unit.addresses[index] else {
+            let message = format!("`{}` has an address for each thread", name.text);
+            return Err(Diagnostic::new(name.span, message, "thread-local"));
+        };
         let mut found = checked.globals[index].ty.clone();
         loop {
             let span = rest.span();

@@ -1,5 +1,8 @@
 //! Whole C programs: threads, what waits, how a program ends; verdicts worked out by hand, under several models.
 
+mod library;
+mod objects;
+
 use std::collections::BTreeMap;
 
 use cyrano_engine::Verdict::{self, Bounded, Verified, Violated};
