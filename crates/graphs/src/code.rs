@@ -33,6 +33,10 @@ pub(crate) struct Code<'p> {
     pub(crate) counters: Vec<Option<usize>>,
     /// For each beginning of a section, whether it is a read-modify-write.
     pub(crate) updates: Vec<bool>,
+    /// For each beginning of a section, whether it is none, as it only makes an object alive again ([`cyrano_ir::guards`]).
+    pub(crate) revives: Vec<bool>,
+    /// Whether the program has objects that can be freed.
+    pub(crate) has_headers: bool,
     /// Whether some section is no read-modify-write, and yet held together.
     pub(crate) has_units: bool,
     /// For each instruction that is jumped back to, the registers that matter there.
@@ -80,6 +84,8 @@ impl<'p> Code<'p> {
         let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
         let is_unit = |at: usize| ordered && begins(at) && is_unit(program.thread(thread), InstrId::new(at));
         let units: Vec<bool> = (0..code.len()).map(is_unit).collect();
+        let revives = |at: usize| !ordered && begins(at) && program.revives(program.thread(thread), InstrId::new(at));
+        let revives = (0..code.len()).map(revives).collect();
         let updates =
             |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
@@ -92,6 +98,8 @@ impl<'p> Code<'p> {
             thread,
             counters,
             updates,
+            revives,
+            has_headers: program.has_headers(),
             has_units,
             heads,
             lingers,

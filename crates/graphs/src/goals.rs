@@ -10,7 +10,7 @@ use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 
 use crate::consistency::Consistency;
 use crate::execution::{Form, execution, execution_between};
-use crate::freed::{Freed, freed};
+use crate::freed::{Freed, freed, freed_unordered};
 use crate::graph::{Graph, Kind};
 use crate::kept::{Seen, Share};
 use crate::names::{Wrong, each_way, give, give_first, is_name};
@@ -80,11 +80,25 @@ impl<'q> Asked<'q> {
         }
     }
 
-    /// An access to freed memory.
-    fn freed<const W: usize>(&self, graph: &Graph<'_, W>) -> Option<Freed> {
-        let Form::Ordered(kept) = self.form else { return None };
-        let looks = self.looks_for_errors() && graph.program().has_headers();
-        looks.then(|| freed(graph, &Order::new(graph, kept)?)).flatten()
+    /// An access to freed memory, and the execution that shows it.
+    fn freed<const W: usize>(
+        &self,
+        graph: &Graph<'_, W>,
+        model: &mut impl Consistency<W>,
+    ) -> Option<(Violation, Execution)> {
+        if !graph.program().has_headers() || self.ends() {
+            return None;
+        }
+        match self.form {
+            Form::Related => {
+                let violation = freed_unordered(graph, &model.happens_before(graph))?;
+                Some((violation, execution(graph, self.form)))
+            }
+            Form::Ordered(kept) => {
+                let Freed { violation, between } = freed(graph, &Order::new(graph, kept)?)?;
+                Some((violation, execution_between(graph, kept, between)))
+            }
+        }
     }
 
     /// Whether the question is whether all threads end.
@@ -332,11 +346,14 @@ impl<const W: usize> Goal<W> for Asked<'_> {
             return ControlFlow::Break(());
         }
         let done = self.note(graph, model);
-        if let Some(Freed { violation, between }) = self.freed(graph) {
-            let Form::Ordered(kept) = self.form else { unreachable!("objects are freed in one order") };
-            let execution = give_first(self.program, execution_between(graph, kept, between));
-            self.decision = Some((Some(violation), None, execution));
-            return ControlFlow::Break(());
+        match self.freed(graph, model) {
+            Some((violation, execution)) if self.looks_for_errors() => {
+                self.decision = Some((Some(violation), None, give_first(self.program, execution)));
+                return ControlFlow::Break(());
+            }
+            // How a wrong execution ends is not looked at.
+            Some(_) if !matches!(self.question, Question::Holds(Property::Races)) => return ControlFlow::Continue(()),
+            _ => {}
         }
         if let Some(violation) = (0..graph.runners.len()).find_map(|thread| self.wrong(graph, thread)) {
             return self.decide(graph, Some(violation), None);

@@ -12,8 +12,9 @@
 
 use std::borrow::Cow;
 
+use cyrano_ir::guards::header_tags;
 use cyrano_ir::{
-    Access, AccessKind, Addr, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, RegId, Tags,
+    Access, AccessKind, Addr, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, RegId, Tags, Ty,
 };
 
 use crate::code::Code;
@@ -350,6 +351,7 @@ impl Runner {
             }
             Op::Jump(to) => return Ok(self.jump(code, *to)),
             Op::Halt => return Ok(Some(Next::End(Status::Done))),
+            Op::AtomicBegin if code.revives[pc.index()] => {}
             Op::AtomicBegin => {
                 let (events, updates) = (self.events.len() as u32, code.updates[pc.index()]);
                 self.frame_mut().section = Some(Section { begin: pc, events, updates, read: None });
@@ -421,12 +423,16 @@ impl Runner {
         let section = self.frame().section.as_ref();
         let half = section.and_then(|section| section.read.filter(|read| is_half(section, *read)));
         let half = half.map(|(read, _)| read);
-        let tags = self.said(access.tags, false);
+        let tags = self.said(code, loc, access.tags, false);
         Ok(Next::Write(Writing { loc, value: self.value(code, set)?, tags, half, own: true, silent: false }))
     }
 
-    /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not.
-    fn said(&self, tags: Tags, rmw: bool) -> Tags {
+    /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not; accesses to headers in a way of their own.
+    #[inline]
+    fn said(&self, code: &Code<'_>, loc: LocId, tags: Tags, rmw: bool) -> Tags {
+        if code.has_headers && code.program.location(loc).ty == Ty::Header {
+            return header_tags(if rmw { AccessKind::Rmw } else { AccessKind::Store });
+        }
         if rmw || self.frame().section.is_some() { tags | Tags::SYNC } else { tags }
     }
 
@@ -437,12 +443,12 @@ impl Runner {
     }
 
     /// Whether its next read belongs to a read-modify-write, and its tags if it returns this value.
-    pub(crate) fn reading(&self, code: &Code<'_>, value: i128) -> (bool, Tags) {
+    pub(crate) fn reading(&self, code: &Code<'_>, loc: LocId, value: i128) -> (bool, Tags) {
         let access = self.accessed(code);
         let rmw = access.kind == AccessKind::Rmw;
         let written = if rmw { self.written(code, access, value).ok().flatten() } else { None };
         let failed = access.failed.filter(|_| written.is_none());
-        (self.may_update(code), self.said(failed.unwrap_or(access.tags), rmw))
+        (self.may_update(code), self.said(code, loc, failed.unwrap_or(access.tags), rmw))
     }
 
     /// Whether its next read belongs to a read-modify-write.
@@ -483,7 +489,7 @@ impl Runner {
             }
             (Ok(None), Ok(())) => self.go_on(code),
             (Ok(Some(new)), Ok(())) => {
-                let (tags, silent, value) = (self.said(access.tags, true), new == value, new);
+                let (tags, silent, value) = (self.said(code, loc, access.tags, true), new == value, new);
                 let frame = self.frame_mut();
                 frame.pending = true;
                 frame.next = Next::Write(Writing { loc, value, tags, half: Some(read), own: false, silent });

@@ -3,14 +3,16 @@
 //! **Invariant:** dependencies are those of the text. A register depends on the reads that its value was computed from, whatever the value; a branch, an `assume`
 //! and a `limit` make everything after them depend on what they look at. In a program whose branches are scoped a branch does so until its ways meet.
 //!
-//! A section of one load and one store to one address is one instruction to the model: its write does not depend on its read.
+//! A section of one load and one store to one address is one instruction to the model: its write does not depend on its read. One that makes an object alive again is
+//! no section to the model (`cyrano_ir::guards`).
 
 use std::rc::Rc;
 
 use cyrano_ir::dataflow::joins;
+use cyrano_ir::guards::header_tags;
 use cyrano_ir::{
     Access, AccessKind, Addr, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, Program, RegId, Tags,
-    ThreadId,
+    ThreadId, Ty,
 };
 use cyrano_memory::cat::What;
 
@@ -169,6 +171,16 @@ impl<'p> Run<'p> {
         }
     }
 
+    /// The accesses that look at a header, by number, with it and what is wrong if the object is not alive.
+    pub(super) fn guards(&self) -> impl Iterator<Item = (usize, LocId, EvalError)> + '_ {
+        let has_headers = self.program.has_headers();
+        let accesses = self.accesses.iter().enumerate().filter(move |_| has_headers);
+        accesses.filter_map(|(number, done)| {
+            let header = self.program.guard(done.loc, done.kind)?;
+            Some((number, header, self.program.guard_error(done.loc)))
+        })
+    }
+
     /// How often each instruction has jumped back.
     pub(super) fn jumps(&self) -> &[(InstrId, usize)] {
         &self.jumps
@@ -245,6 +257,7 @@ impl<'p> Run<'p> {
             }
             Op::Jump(to) => return Ok(self.jump(*to)),
             Op::Halt => return Ok(Some(Need::End(Status::Done))),
+            Op::AtomicBegin if self.program.revives(self.program.thread(self.thread), self.pc) => {}
             Op::AtomicBegin => self.enter_section(),
             Op::AtomicEnd => self.section = None,
             // What these mean is asked of other models (`supports`).
@@ -383,8 +396,12 @@ impl<'p> Run<'p> {
     }
 
     /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not.
-    fn tags(&self, tags: Tags, rmw: bool) -> Tags {
-        if rmw || self.section.is_some() { tags | Tags::SYNC } else { tags }
+    fn tags(&self, loc: LocId, tags: Tags, rmw: bool) -> Tags {
+        match self.program.location(loc).ty {
+            Ty::Header => header_tags(if rmw { AccessKind::Rmw } else { AccessKind::Store }),
+            _ if rmw || self.section.is_some() => tags | Tags::SYNC,
+            _ => tags,
+        }
     }
 
     /// Performs a plain store; everything else needs something. What an access is computed from goes wrong before it is performed, whatever it would find.
@@ -410,7 +427,7 @@ impl<'p> Run<'p> {
             None => unreachable!("a store sets a value"),
         };
         let amo = self.section.as_ref().and_then(|section| section.read);
-        let mut event = self.event(What::Write, Some(loc), self.tags(access.tags, false));
+        let mut event = self.event(What::Write, Some(loc), self.tags(loc, access.tags, false));
         event.value = value;
         event.addr = self.address(access);
         event.data = data;
@@ -458,8 +475,8 @@ impl<'p> Run<'p> {
         // What cannot be added to what is there goes wrong after it has been read.
         let (written, error) = (written.unwrap_or(None), written.err());
         let failed = access.failed.filter(|_| written.is_none());
-        let mut event =
-            self.event(What::Read, Some(loc), self.tags(failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw));
+        let tags = self.tags(loc, failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw);
+        let mut event = self.event(What::Read, Some(loc), tags);
         event.value = value;
         event.addr = self.address(access);
         event.rmw = access.kind == AccessKind::Rmw || self.section.as_ref().is_some_and(|section| section.updates);
@@ -491,7 +508,7 @@ impl<'p> Run<'p> {
     }
 
     fn write_half(&mut self, access: &Access, loc: LocId, value: i128, read: usize) -> usize {
-        let mut event = self.event(What::Write, Some(loc), self.tags(access.tags, true));
+        let mut event = self.event(What::Write, Some(loc), self.tags(loc, access.tags, true));
         event.value = value;
         event.addr = self.address(access);
         event.data = match &access.change {
