@@ -20,6 +20,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) sorted: bool,
     /// The choices whose values have names.
     pub(crate) names: &'a Names,
+    /// Whether an iteration that changes nothing may choose: that a thread always chooses to go round is not its end.
+    pub(crate) idles_by_choice: bool,
     /// Whether the model knows races, which idle iterations may be in ([`crate::races`]).
     pub(crate) races: bool,
 }
@@ -41,6 +43,7 @@ pub(crate) struct Code<'p> {
     pub(crate) has_units: bool,
     /// For each instruction that is jumped back to, the registers that matter there.
     pub(crate) heads: Vec<Option<Box<[usize]>>>,
+    pub(crate) idles_by_choice: bool,
     /// Whether the thread goes on after one idle iteration.
     pub(crate) lingers: bool,
     pub(crate) registers: usize,
@@ -57,7 +60,7 @@ pub(crate) struct Code<'p> {
 impl<'p> Code<'p> {
     /// A thread of a program.
     pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules<'_>) -> Self {
-        let Rules { iterations, idle, ordered, sorted: _, races, names } = rules;
+        let Rules { iterations, idle, ordered, sorted: _, races, idles_by_choice, names } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -102,6 +105,7 @@ impl<'p> Code<'p> {
             has_headers: program.has_headers(),
             has_units,
             heads,
+            idles_by_choice,
             lingers,
             registers,
             after,

@@ -24,7 +24,6 @@ use crate::units::Order;
 pub(crate) struct Asked<'q> {
     program: &'q Program,
     question: Question<'q>,
-    model: &'q str,
     has_flags: bool,
     form: Form,
     flags: BTreeSet<String>,
@@ -50,7 +49,6 @@ impl<'q> Asked<'q> {
         Self {
             program: query.program(),
             question: query.question(),
-            model: &query.model().name,
             has_flags: has_flags && !matches!(query.question(), Question::Holds(Property::Races)),
             form,
             flags: BTreeSet::new(),
@@ -106,13 +104,17 @@ impl<'q> Asked<'q> {
         matches!(self.question, Question::Holds(Property::Live(_)))
     }
 
-    /// The threads that spin, if no thread can go on: each has seen the last writes, or such as only write what is there, in an iteration that changed nothing.
-    fn hang<const W: usize>(&self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
+    /// The threads that do not end, if none can go on: each spins in an iteration that changed nothing, or waits at a section, and has seen the last writes, or such as
+    /// only write what is there.
+    fn hang<const W: usize>(&mut self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
         let mut blocked = Vec::new();
         let mut last = Row::<W>::EMPTY;
         for (thread, runner) in graph.runners.iter().enumerate() {
             if runner.status() != Some(Status::Done) {
-                let (instr, events) = runner.spins_at()?;
+                let (instr, events) = match runner.waits_at() {
+                    Some(instr) => (instr, self.waits(graph, thread)?),
+                    None => runner.spins_at()?,
+                };
                 events.iter().for_each(|id| last.insert(*id));
                 blocked.push(Blocked { thread: ThreadId::new(thread), instr });
             }
@@ -127,7 +129,16 @@ impl<'q> Asked<'q> {
             }
             _ => true,
         };
-        (!blocked.is_empty() && last.iter().all(is_late)).then_some(blocked)
+        (!blocked.is_empty() && last.iter().all(is_late) && !self.unsure).then_some(blocked)
+    }
+
+    /// What a thread did in the section that it waits at, if it has only read.
+    fn waits<'g, const W: usize>(&mut self, graph: &'g Graph<'_, W>, thread: usize) -> Option<&'g [EventId]> {
+        let runner = &graph.runners[thread];
+        let events = &runner.events[runner.counted()..];
+        let reads = events.iter().all(|id| matches!(graph.event(*id).kind, Kind::Read(_)));
+        self.unsure |= !reads;
+        reads.then_some(events)
     }
 
     fn note<const W: usize>(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> bool {
@@ -237,16 +248,12 @@ impl<'q> Asked<'q> {
                 continue;
             }
             let instr = runner.waits_at()?;
-            for id in &runner.events[runner.counted()..] {
-                let event = graph.event(*id);
-                match (event.kind, event.loc) {
-                    (Kind::Read(from), Some(loc)) if graph.last(loc) == from => {}
-                    (Kind::Read(_), _) => return None,
-                    _ => {
-                        self.unsure = true;
-                        return None;
-                    }
-                }
+            let is_last = |id: &EventId| match (graph.event(*id).kind, graph.event(*id).loc) {
+                (Kind::Read(from), Some(loc)) => graph.last(loc) == from,
+                _ => false,
+            };
+            if !self.waits(graph, thread)?.iter().all(is_last) {
+                return None;
             }
             blocked.push(Blocked { thread: ThreadId::new(thread), instr });
         }
@@ -326,9 +333,6 @@ impl<'q> Asked<'q> {
             _ => {}
         }
         match property {
-            Property::Live(_) if waits => {
-                Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())))
-            }
             _ if waits && self.unsure => Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks)),
             _ => settled,
         }

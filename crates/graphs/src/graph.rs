@@ -308,6 +308,7 @@ impl<'p, const W: usize> Graph<'p, W> {
                 match self.runners[thread].frame().next {
                     Next::Read(loc) => self.read(thread, loc, self.last(loc)),
                     Next::Fence(fence) => self.fence(thread, fence),
+                    Next::Write(writing) => self.write(thread, &writing, self.last(writing.loc)),
                     _ => break,
                 };
             }

@@ -380,6 +380,7 @@ impl Graphs {
             idle: Some(shown).filter(|_| self.idle_iterations),
             ordered: ordered(query.model()).is_some(),
             sorted: self.thread_symmetry && symmetry::is_about_all(query) && starts.iter().any(equal),
+            idles_by_choice: !matches!(query.property(), Some(Property::Live(_))),
             races: ordered(query.model()).is_none() && knows_races(model),
             names,
         };

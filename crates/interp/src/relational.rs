@@ -178,7 +178,7 @@ impl<'p> Asked<'p> {
         }
         let settled = self.unflagged(self.settled(stopped, &goal.notes, meter));
         match settled.verdict {
-            Verdict::Verified if self.program.may_wait() => {
+            Verdict::Verified if self.program.may_wait() && !self.is_built_in => {
                 Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())))
             }
             Verdict::Verified if !goal.notes.ended => nothing(vacuity::NO_END),
