@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Verdict, Violation};
+use cyrano_engine::{Answer, Cause, Engine, Execution, Limits, Query, Question, Verdict, Violation};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
@@ -80,6 +80,24 @@ pub fn compare(program: &Program) -> Result<usize, Disagreement> {
     compare_with(program, &[&Explore::default()], &|| limits(2.0, 3))
 }
 
+/// Whether executions are those of the reference, each once; says how many there were.
+pub fn same_executions(found: &[Execution], reference: &[Execution]) -> Result<usize, String> {
+    let key = |execution: &Execution| format!("{execution:?}");
+    let distinct: BTreeSet<String> = found.iter().map(key).collect();
+    let wanted: BTreeSet<String> = reference.iter().map(key).collect();
+    let counts = format!("{} of {} executions", distinct.len(), wanted.len());
+    if let Some(missing) = wanted.difference(&distinct).next() {
+        return Err(format!("{counts}, without {missing}"));
+    }
+    if let Some(more) = distinct.difference(&wanted).next() {
+        return Err(format!("{counts}, with {more}"));
+    }
+    match found.len() == distinct.len() {
+        true => Ok(found.len()),
+        false => Err(format!("{counts} are found {} times", found.len())),
+    }
+}
+
 /// The same with given explorers (other reductions, or a deliberate bug), each of which is compared, and with limits for each question.
 pub fn compare_with(
     program: &Program,
@@ -98,6 +116,16 @@ pub fn compare_with(
         }
     }
     Ok(tally.compared)
+}
+
+/// Compares these engines with the interpreter under models that are named.
+pub fn agree_on(program: &Program, engines: &[&dyn Engine], effort: &Effort<'_>) -> Result<Tally, Disagreement> {
+    let mut tally = Tally::default();
+    for name in effort.models {
+        let model = model(name);
+        Bench { program, model: &model, engines, effort, covers: is_definite }.agree(None, &mut tally)?;
+    }
+    Ok(tally)
 }
 
 /// Compares explorers with the interpreter on what a program claims, under every model that both run.

@@ -6,6 +6,7 @@
 
 pub mod count;
 pub mod features;
+mod lives;
 mod spins;
 mod words;
 
@@ -15,6 +16,7 @@ use cyrano_ir::{Program, text};
 use cyrano_memory::Model;
 use proptest::prelude::*;
 
+pub use lives::lives;
 pub use spins::{Round, spinning};
 use words::Words;
 

@@ -80,10 +80,7 @@ impl Noted {
         }
         let program = query.program();
         let waits = program.may_wait();
-        let judges_waits = matches!(property, Property::Assertions | Property::Observations(_));
-        if waits && matches!(property, Property::Live(_)) {
-            return Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(query.model().name.clone())));
-        }
+        let judges_waits = matches!(property, Property::Assertions | Property::Observations(_) | Property::Live(_));
         if let Some(nothing) = self.nothing(program, property) {
             return Answer::new(Verdict::Vacuous, Some(Cause::Nothing(nothing)));
         }

@@ -1,18 +1,19 @@
 //! Which programs have executions without one order of all accesses.
 //!
 //! An atomic section is part of such an execution if it is a read-modify-write: on every path at most one load and then at most one store, to one address, or one
-//! read-modify-write alone. Consecutive accesses to several locations are about an order that there is not.
+//! read-modify-write alone. Consecutive accesses to several locations are about an order that there is not. Objects that are freed need a model that says what happens
+//! before what ([`cyrano_memory::cat::Plan::happens_before`]), and an engine that asks it.
 
 use cyrano_ir::dataflow::successors;
 use cyrano_ir::{AccessKind, Addr, InstrId, Op, Place, Program, Thread, Ty};
 
-/// What of a program is about one order of all accesses, if anything is.
-pub fn one_order(program: &Program) -> Option<&'static str> {
+/// What of a program is about one order of all accesses, if anything is; freed memory only where nobody `knows_lives` of objects.
+pub fn one_order(program: &Program, knows_lives: bool) -> Option<&'static str> {
     let ops = || program.threads.iter().flat_map(|thread| thread.code.iter().map(|instr| &instr.op));
     if ops().any(|op| matches!(op, Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_))) {
         return Some("a transaction");
     }
-    if program.locations.iter().any(|location| location.ty == Ty::Header) {
+    if !knows_lives && program.has_headers() {
         return Some("freed memory");
     }
     if program.locations.iter().any(|location| location.ty == Ty::Witness) {
@@ -20,7 +21,8 @@ pub fn one_order(program: &Program) -> Option<&'static str> {
     }
     let updates = |thread: &Thread| {
         let begins = thread.code.iter().enumerate().filter(|(_, instr)| matches!(instr.op, Op::AtomicBegin));
-        begins.into_iter().all(|(begin, _)| is_update(thread, InstrId::new(begin)))
+        let stands = |begin| is_update(thread, begin) || program.revives(thread, begin);
+        begins.into_iter().all(|(begin, _)| stands(InstrId::new(begin)))
     };
     if !program.threads.iter().all(updates) {
         return Some("an atomic section that is no read-modify-write of one location");

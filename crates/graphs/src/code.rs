@@ -20,6 +20,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) sorted: bool,
     /// The choices whose values have names.
     pub(crate) names: &'a Names,
+    /// Whether an iteration that changes nothing may choose: that a thread always chooses to go round is not its end.
+    pub(crate) idles_by_choice: bool,
     /// Whether the model knows races, which idle iterations may be in ([`crate::races`]).
     pub(crate) races: bool,
 }
@@ -33,10 +35,15 @@ pub(crate) struct Code<'p> {
     pub(crate) counters: Vec<Option<usize>>,
     /// For each beginning of a section, whether it is a read-modify-write.
     pub(crate) updates: Vec<bool>,
+    /// For each beginning of a section, whether it is none, as it only makes an object alive again ([`cyrano_ir::guards`]).
+    pub(crate) revives: Vec<bool>,
+    /// Whether the program has objects that can be freed.
+    pub(crate) has_headers: bool,
     /// Whether some section is no read-modify-write, and yet held together.
     pub(crate) has_units: bool,
     /// For each instruction that is jumped back to, the registers that matter there.
     pub(crate) heads: Vec<Option<Box<[usize]>>>,
+    pub(crate) idles_by_choice: bool,
     /// Whether the thread goes on after one idle iteration.
     pub(crate) lingers: bool,
     pub(crate) registers: usize,
@@ -53,7 +60,7 @@ pub(crate) struct Code<'p> {
 impl<'p> Code<'p> {
     /// A thread of a program.
     pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules<'_>) -> Self {
-        let Rules { iterations, idle, ordered, sorted: _, races, names } = rules;
+        let Rules { iterations, idle, ordered, sorted: _, races, idles_by_choice, names } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -80,6 +87,8 @@ impl<'p> Code<'p> {
         let begins = |at: usize| matches!(code[at].op, Op::AtomicBegin);
         let is_unit = |at: usize| ordered && begins(at) && is_unit(program.thread(thread), InstrId::new(at));
         let units: Vec<bool> = (0..code.len()).map(is_unit).collect();
+        let revives = |at: usize| !ordered && begins(at) && program.revives(program.thread(thread), InstrId::new(at));
+        let revives = (0..code.len()).map(revives).collect();
         let updates =
             |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
@@ -92,8 +101,11 @@ impl<'p> Code<'p> {
             thread,
             counters,
             updates,
+            revives,
+            has_headers: program.has_headers(),
             has_units,
             heads,
+            idles_by_choice,
             lingers,
             registers,
             after,

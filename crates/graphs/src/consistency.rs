@@ -39,6 +39,9 @@ pub(crate) trait Consistency<const W: usize>: Clone {
     /// Becomes what another one is for a graph of which this graph is a part.
     fn copy_part(&mut self, from: &Self, graph: &Graph<'_, W>);
 
+    /// What happens before each event of those that count, by number; of models that say so ([`cyrano_memory::cat::HAPPENS_BEFORE`]).
+    fn happens_before(&mut self, graph: &Graph<'_, W>) -> Vec<Row<W>>;
+
     /// The flags that a complete graph raises.
     fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String>;
 
@@ -136,6 +139,19 @@ impl<const W: usize> Consistency<W> for ByAxioms<'_> {
     fn restore(&mut self, _: usize) {}
 
     fn copy_part(&mut self, _: &Self, _: &Graph<'_, W>) {}
+
+    fn happens_before(&mut self, graph: &Graph<'_, W>) -> Vec<Row<W>> {
+        let mut before = vec![Row::EMPTY; graph.events.len()];
+        let (related, event_of) = counted_for_model(graph, self.races);
+        if self.judge.allows(&related) {
+            for (from, to) in self.judge.happens_before().into_iter().flat_map(|pairs| pairs.iter()) {
+                if let (Some(from), Some(to)) = (event_of(from), event_of(to)) {
+                    before[usize::from(to)].insert(from);
+                }
+            }
+        }
+        before
+    }
 
     fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String> {
         let allowed = self.judge.allows(&for_model(graph, self.races));

@@ -10,8 +10,8 @@ use cyrano_ir::{AccessKind, InstrId, Op, Program, Tags, Thread, Ty};
 use crate::names::Names;
 use crate::setup::starts;
 
-/// What a program has that graphs do not, under a model with one order of all accesses or under one about relations.
-pub(crate) fn unfit(program: &Program, ordered: bool) -> Option<&'static str> {
+/// What a program has that graphs do not, under a model with one order of all accesses or under one about relations, which may know what happens before what.
+pub(crate) fn unfit(program: &Program, ordered: bool, knows_lives: bool) -> Option<&'static str> {
     let sections = || program.threads.iter().flat_map(|thread| begins_of(thread).map(move |begin| (thread, begin)));
     if program.accesses().any(|access| access.tags.contains(Tags::EXCLUSIVE)) {
         return Some("exclusive pairs");
@@ -23,7 +23,7 @@ pub(crate) fn unfit(program: &Program, ordered: bool) -> Option<&'static str> {
         return Some("a setup thread that may not come to its end");
     }
     if !ordered {
-        return one_order(program);
+        return one_order(program, knows_lives);
     }
     let ops = || program.threads.iter().flat_map(|thread| thread.code.iter().map(|instr| &instr.op));
     if ops().any(|op| matches!(op, Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_))) {

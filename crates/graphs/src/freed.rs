@@ -1,4 +1,9 @@
-//! Objects that are freed, under models with one order of all accesses: an access looks at its object's header at its own place in that order (axiom 10 of
+//! Objects that are freed.
+//!
+//! Under models that say what happens before what, an access is right in a life of its object ([`cyrano_ir::guards`]; [`freed_unordered`]). That is asked of whole
+//! graphs, too, as objects are freed late. What iterations that are left out would show is argued in [`crate::races`].
+//!
+//! Under models with one order of all accesses, an access looks at its object's header at its own place in that order (axiom 10 of
 //! `cyrano_memory`, `cyrano_ir::guards`).
 //!
 //! Looks are no events. **Argument.** A graph stands for every order of its accesses that the model's relation, with what is held together, is part of. There
@@ -7,11 +12,11 @@
 //! write that does not say [`ALIVE`]. That is asked of whole graphs: what goes wrong on the way goes wrong in whatever comes of it.
 
 use cyrano_engine::Violation;
-use cyrano_ir::guards::ALIVE;
+use cyrano_ir::guards::{ALIVE, misses};
 use cyrano_ir::{LocId, ThreadId};
 
 use crate::graph::{Graph, Kind};
-use crate::rows::{EventId, INITIAL};
+use crate::rows::{EventId, INITIAL, Row};
 use crate::units::Order;
 
 /// An access that finds its object freed.
@@ -21,8 +26,30 @@ pub(crate) struct Freed {
     pub(crate) between: [EventId; 3],
 }
 
-/// Looks for an access that may find its object freed.
+/// Looks for an access that may find its object freed, in one order of all accesses.
 pub(crate) fn freed<const W: usize>(graph: &Graph<'_, W>, order: &Order<W>) -> Option<Freed> {
+    let (violation, [from, to], id) = guarded(graph, |id, header| falls_between(graph, order, id, header))?;
+    Some(Freed { violation, between: [from, id, to] })
+}
+
+/// Looks for an access that is in no life of its object, where this happens before each event.
+pub(crate) fn freed_unordered<const W: usize>(graph: &Graph<'_, W>, before: &[Row<W>]) -> Option<Violation> {
+    let happens = |first: EventId, later: EventId| before[usize::from(later)].contains(first);
+    let is_wrong = |id: EventId, header: LocId| {
+        let initial = (graph.written(INITIAL, header) == ALIVE, true, false);
+        let lives = graph.writes(header).map(|write| {
+            (graph.written(write, header) == ALIVE, happens(write, id), write == id || happens(id, write))
+        });
+        misses(std::iter::once(initial).chain(lives)).then_some(())
+    };
+    guarded(graph, is_wrong).map(|(violation, ..)| violation)
+}
+
+/// The first access that has a header to look at of which something is wrong.
+fn guarded<T, const W: usize>(
+    graph: &Graph<'_, W>,
+    is_wrong: impl Fn(EventId, LocId) -> Option<T>,
+) -> Option<(Violation, T, EventId)> {
     let program = graph.program();
     for (thread, runner) in graph.runners.iter().enumerate() {
         for (at, id) in runner.events[..runner.counted()].iter().copied().enumerate() {
@@ -30,9 +57,9 @@ pub(crate) fn freed<const W: usize>(graph: &Graph<'_, W>, order: &Order<W>) -> O
             let kind = graph.code[thread].op(instr).access_kind();
             let (Some(loc), Some(kind)) = (graph.event(id).loc, kind) else { continue };
             let Some(header) = program.guard(loc, kind) else { continue };
-            if let Some([from, to]) = misses(graph, order, id, header) {
+            if let Some(found) = is_wrong(id, header) {
                 let (thread, error) = (ThreadId::new(thread), program.guard_error(loc));
-                return Some(Freed { violation: Violation::Error { thread, instr, error }, between: [from, id, to] });
+                return Some((Violation::Error { thread, instr, error }, found, id));
             }
         }
     }
@@ -40,7 +67,7 @@ pub(crate) fn freed<const W: usize>(graph: &Graph<'_, W>, order: &Order<W>) -> O
 }
 
 /// The neighbouring writes to a header between which an access may come, the first of which does not say that the object is alive.
-fn misses<const W: usize>(
+fn falls_between<const W: usize>(
     graph: &Graph<'_, W>,
     order: &Order<W>,
     access: EventId,

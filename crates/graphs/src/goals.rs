@@ -10,7 +10,7 @@ use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 
 use crate::consistency::Consistency;
 use crate::execution::{Form, execution, execution_between};
-use crate::freed::{Freed, freed};
+use crate::freed::{Freed, freed, freed_unordered};
 use crate::graph::{Graph, Kind};
 use crate::kept::{Seen, Share};
 use crate::names::{Wrong, each_way, give, give_first, is_name};
@@ -80,11 +80,25 @@ impl<'q> Asked<'q> {
         }
     }
 
-    /// An access to freed memory.
-    fn freed<const W: usize>(&self, graph: &Graph<'_, W>) -> Option<Freed> {
-        let Form::Ordered(kept) = self.form else { return None };
-        let looks = self.looks_for_errors() && graph.program().has_headers();
-        looks.then(|| freed(graph, &Order::new(graph, kept)?)).flatten()
+    /// An access to freed memory, and the execution that shows it.
+    fn freed<const W: usize>(
+        &self,
+        graph: &Graph<'_, W>,
+        model: &mut impl Consistency<W>,
+    ) -> Option<(Violation, Execution)> {
+        if !graph.program().has_headers() || self.ends() {
+            return None;
+        }
+        match self.form {
+            Form::Related => {
+                let violation = freed_unordered(graph, &model.happens_before(graph))?;
+                Some((violation, execution(graph, self.form)))
+            }
+            Form::Ordered(kept) => {
+                let Freed { violation, between } = freed(graph, &Order::new(graph, kept)?)?;
+                Some((violation, execution_between(graph, kept, between)))
+            }
+        }
     }
 
     /// Whether the question is whether all threads end.
@@ -92,13 +106,17 @@ impl<'q> Asked<'q> {
         matches!(self.question, Question::Holds(Property::Live(_)))
     }
 
-    /// The threads that spin, if no thread can go on: each has seen the last writes, or such as only write what is there, in an iteration that changed nothing.
-    fn hang<const W: usize>(&self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
+    /// The threads that do not end, if none can go on: each spins in an iteration that changed nothing, or waits at a section, and has seen the last writes, or such as
+    /// only write what is there.
+    fn hang<const W: usize>(&mut self, graph: &Graph<'_, W>) -> Option<Vec<Blocked>> {
         let mut blocked = Vec::new();
         let mut last = Row::<W>::EMPTY;
         for (thread, runner) in graph.runners.iter().enumerate() {
             if runner.status() != Some(Status::Done) {
-                let (instr, events) = runner.spins_at()?;
+                let (instr, events) = match runner.waits_at() {
+                    Some(instr) => (instr, self.waits(graph, thread)?),
+                    None => runner.spins_at()?,
+                };
                 events.iter().for_each(|id| last.insert(*id));
                 blocked.push(Blocked { thread: ThreadId::new(thread), instr });
             }
@@ -113,7 +131,16 @@ impl<'q> Asked<'q> {
             }
             _ => true,
         };
-        (!blocked.is_empty() && last.iter().all(is_late)).then_some(blocked)
+        (!blocked.is_empty() && last.iter().all(is_late) && !self.unsure).then_some(blocked)
+    }
+
+    /// What a thread did in the section that it waits at, if it has only read.
+    fn waits<'g, const W: usize>(&mut self, graph: &'g Graph<'_, W>, thread: usize) -> Option<&'g [EventId]> {
+        let runner = &graph.runners[thread];
+        let events = &runner.events[runner.counted()..];
+        let reads = events.iter().all(|id| matches!(graph.event(*id).kind, Kind::Read(_)));
+        self.unsure |= !reads;
+        reads.then_some(events)
     }
 
     fn note<const W: usize>(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> bool {
@@ -223,16 +250,12 @@ impl<'q> Asked<'q> {
                 continue;
             }
             let instr = runner.waits_at()?;
-            for id in &runner.events[runner.counted()..] {
-                let event = graph.event(*id);
-                match (event.kind, event.loc) {
-                    (Kind::Read(from), Some(loc)) if graph.last(loc) == from => {}
-                    (Kind::Read(_), _) => return None,
-                    _ => {
-                        self.unsure = true;
-                        return None;
-                    }
-                }
+            let is_last = |id: &EventId| match (graph.event(*id).kind, graph.event(*id).loc) {
+                (Kind::Read(from), Some(loc)) => graph.last(loc) == from,
+                _ => false,
+            };
+            if !self.waits(graph, thread)?.iter().all(is_last) {
+                return None;
             }
             blocked.push(Blocked { thread: ThreadId::new(thread), instr });
         }
@@ -282,11 +305,14 @@ impl<const W: usize> Goal<W> for Asked<'_> {
             return ControlFlow::Break(());
         }
         let done = self.note(graph, model);
-        if let Some(Freed { violation, between }) = self.freed(graph) {
-            let Form::Ordered(kept) = self.form else { unreachable!("objects are freed in one order") };
-            let execution = give_first(self.program, execution_between(graph, kept, between));
-            self.decision = Some((Some(violation), None, execution));
-            return ControlFlow::Break(());
+        match self.freed(graph, model) {
+            Some((violation, execution)) if self.looks_for_errors() => {
+                self.decision = Some((Some(violation), None, give_first(self.program, execution)));
+                return ControlFlow::Break(());
+            }
+            // How a wrong execution ends is not looked at.
+            Some(_) if !matches!(self.question, Question::Holds(Property::Races)) => return ControlFlow::Continue(()),
+            _ => {}
         }
         if let Some(violation) = (0..graph.runners.len()).find_map(|thread| self.wrong(graph, thread)) {
             return self.decide(graph, Some(violation), None);

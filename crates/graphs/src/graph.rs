@@ -218,7 +218,7 @@ impl<'p, const W: usize> Graph<'p, W> {
     /// Adds the next read of a thread, from this write.
     pub(crate) fn read(&mut self, thread: usize, loc: LocId, from: EventId) -> EventId {
         let value = self.written(from, loc);
-        let (rmw, tags) = self.runners[thread].reading(&self.code[thread], value);
+        let (rmw, tags) = self.runners[thread].reading(&self.code[thread], loc, value);
         let before = self.causes(thread) | self.until(from);
         let event = Event { loc: Some(loc), value, tags, rmw, ..Self::event_of(thread, Kind::Read(from)) };
         let id = self.place_for(event, before);
@@ -239,7 +239,7 @@ impl<'p, const W: usize> Graph<'p, W> {
         let Event { thread, loc: Some(loc), .. } = *self.event(read) else { return };
         let thread = usize::from(thread);
         let value = self.written(from, loc);
-        let (rmw, tags) = self.runners[thread].reading(&self.code[thread], value);
+        let (rmw, tags) = self.runners[thread].reading(&self.code[thread], loc, value);
         self.before[usize::from(read)] = self.causes(thread) | self.until(from);
         let event = self.event_mut(read);
         (event.kind, event.value, event.rmw, event.tags) = (Kind::Read(from), value, rmw, tags);
@@ -308,6 +308,7 @@ impl<'p, const W: usize> Graph<'p, W> {
                 match self.runners[thread].frame().next {
                     Next::Read(loc) => self.read(thread, loc, self.last(loc)),
                     Next::Fence(fence) => self.fence(thread, fence),
+                    Next::Write(writing) => self.write(thread, &writing, self.last(writing.loc)),
                     _ => break,
                 };
             }

@@ -380,6 +380,7 @@ impl Graphs {
             idle: Some(shown).filter(|_| self.idle_iterations),
             ordered: ordered(query.model()).is_some(),
             sorted: self.thread_symmetry && symmetry::is_about_all(query) && starts.iter().any(equal),
+            idles_by_choice: !matches!(query.property(), Some(Property::Live(_))),
             races: ordered(query.model()).is_none() && knows_races(model),
             names,
         };
@@ -427,8 +428,9 @@ impl Graphs {
         let unknown = model.cat().and_then(|cat| unknown_base(cat.plan()));
         // Of an execution with freed memory one order may be wrong and another one not.
         let observes = matches!(query.question(), Question::Outcomes | Question::Holds(Property::Final { .. }));
-        let freed = (observes && query.program().has_headers()).then_some("freed memory");
-        match unknown.or(freed).or_else(|| unfit(query.program(), !related)) {
+        let freed = (observes && !related && query.program().has_headers()).then_some("freed memory");
+        let knows_lives = model.cat().is_some_and(|cat| cat.plan().happens_before.is_some());
+        match unknown.or(freed).or_else(|| unfit(query.program(), !related, knows_lives)) {
             Some(what) => one_order(what),
             None => Ok(model),
         }

@@ -2,13 +2,14 @@
 //!
 //! **Idle iterations and races.** That idle iterations are left out ([`crate::thread`]) loses no outcome. *Argument* for races: take an execution with a race, and
 //! what is before its two accesses by `po | rf`. If neither stands in an idle iteration, those iterations can be taken out: happens-before only becomes smaller.
-//! Else one of the two is a read of an idle iteration, and the other is a write, so that it does not stand in one. Take out all the others. What is left has one
-//! idle iteration, after which its thread may go on, for the write may come of what the thread does later (by `rf` that does not synchronise). So a thread
-//! that may race in a loop goes on after one idle iteration, and spins in the next one.
+//! Else take out all the others. What is left has one idle iteration in each of the two threads at most (both, if one is a read-modify-write that writes what it has
+//! read), after which the thread may go on, for the other access may come of what it does later (by `rf` that does not synchronise). So a thread
+//! that may race in a loop goes on after one idle iteration, and spins in the next one. The same holds for a read that races with a free: whether it is in a life of its
+//! object is a question of what does *not* happen before what, and taking iterations out only takes from that.
 
 use cyrano_engine::{Racing, Violation};
 use cyrano_ir::dataflow::successors;
-use cyrano_ir::{Access, AccessKind, InstrId, Op, Program, Tags, Thread, ThreadId};
+use cyrano_ir::{Access, AccessKind, InstrId, LocId, Op, Program, Tags, Thread, ThreadId, Ty};
 
 use crate::graph::Graph;
 use crate::rows::EventId;
@@ -30,13 +31,16 @@ fn racing<const W: usize>(graph: &Graph<'_, W>, id: EventId) -> Option<Racing> {
 /// Whether a thread has a read in a loop that may race with somebody's write.
 pub(crate) fn may_race_in_loop(program: &Program, thread: ThreadId) -> bool {
     let code = program.thread(thread);
+    let has_header = |at: usize| program.guard(LocId::new(at), AccessKind::Load).is_some();
+    let is_header = |at: usize| program.location(LocId::new(at)).ty == Ty::Header;
     let others = || program.thread_ids().filter(|other| *other != thread).map(|other| program.thread(other));
-    let writes = || others().flat_map(|other| other.code.iter().filter_map(|instr| instr.op.access()));
+    let accesses = || others().flat_map(|other| other.code.iter().filter_map(|instr| instr.op.access()));
     let races = |read: &Access| {
         let own = program.cells(&read.addr);
-        writes().filter(|write| write.kind.writes()).any(|write| {
-            let other = program.cells(&write.addr);
-            own.start < other.end && other.start < own.end && (is_plain(read) || is_plain(write))
+        accesses().filter(|other| other.kind.writes() || read.kind.writes()).any(|access| {
+            let other = program.cells(&access.addr);
+            let frees = own.clone().any(has_header) && other.clone().any(is_header);
+            frees || own.start < other.end && other.start < own.end && (is_plain(read) || is_plain(access))
         })
     };
     let reads = code.code.iter().enumerate().filter_map(|(at, instr)| Some((at, instr.op.access()?)));

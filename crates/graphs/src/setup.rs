@@ -37,8 +37,9 @@ pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names)
         return Ok(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
     };
     let iterations = iterations.max(LOOPS);
-    let code =
-        Code::new(program, setup, Rules { iterations, idle: None, ordered: false, sorted: false, races: false, names });
+    let (ordered, sorted, idles_by_choice, races) = (false, false, false, false);
+    let rules = Rules { iterations, idle: None, ordered, sorted, idles_by_choice, races, names };
+    let code = Code::new(program, setup, rules);
     let alone = Alone {
         runner: Runner::new(&code),
         memory: program.initial_memory(),

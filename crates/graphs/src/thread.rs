@@ -4,16 +4,18 @@
 //! after each of its events ([`Frame`]), so that a thread that loses its last events goes on from there and need not be run again. Dependencies are not kept,
 //! since no model that this engine takes asks for them.
 //!
-//! **Idle iterations.** A thread that comes again to where a loop begins, with the registers of the last time, and has only read and passed fences since, does not go on:
+//! **Idle iterations.** A thread that comes again to where a loop begins, with the registers of the last time, and has only read, passed fences, chosen, and in
+//! read-modify-writes written what it had read since, does not go on:
 //! it [spins](Status::Spins). *Argument.* Take an execution in which it does go on, and take the iteration out of it: the thread does the same afterwards, others see
 //! no difference, and every relation of the models here that could forbid the execution becomes smaller (`po` and `fr` lose events, happens-before loses what the
-//! reads synchronised with, nothing is added). So whatever is observed of executions that end is observed without idle iterations. What only an idle iteration shows,
+//! reads synchronised with, nothing is added; who read from such a read-modify-write reads from what that read, with which it synchronised as well). So whatever is observed of executions that end is observed without idle iterations. What only an idle iteration shows,
 //! a race, is there where the thread goes on after one of them ([`crate::races`]). A read of a spinning thread can be revisited like any other, and the thread goes on then.
 
 use std::borrow::Cow;
 
+use cyrano_ir::guards::header_tags;
 use cyrano_ir::{
-    Access, AccessKind, Addr, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, RegId, Tags,
+    Access, AccessKind, Addr, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, RegId, Tags, Ty,
 };
 
 use crate::code::Code;
@@ -92,8 +94,6 @@ pub(crate) struct Frame {
     section: Option<Section>,
     /// Where a loop began last and after how many events, if the thread has changed nothing since but its registers.
     head: Option<(InstrId, u32)>,
-    /// Whether it has written since what it had read.
-    stirred: bool,
     /// Whether it has gone on after an iteration that changed nothing.
     lingered: bool,
     /// Of a thread that jumped back too often, the iteration before that if it changed nothing.
@@ -131,7 +131,6 @@ impl Runner {
             next: Next::End(Status::Done),
             section: None,
             head: None,
-            stirred: false,
             lingered: false,
             round: None,
             broken: false,
@@ -202,7 +201,7 @@ impl Runner {
 
     /// Lets a thread that spins go through its loop once more.
     pub(crate) fn go_round(&mut self, code: &Code<'_>) {
-        if self.status() == Some(Status::Spins) {
+        if self.spins_at().is_some() {
             self.frame_mut().head = None;
             self.advance(code);
         }
@@ -350,6 +349,7 @@ impl Runner {
             }
             Op::Jump(to) => return Ok(self.jump(code, *to)),
             Op::Halt => return Ok(Some(Next::End(Status::Done))),
+            Op::AtomicBegin if code.revives[pc.index()] => {}
             Op::AtomicBegin => {
                 let (events, updates) = (self.events.len() as u32, code.updates[pc.index()]);
                 self.frame_mut().section = Some(Section { begin: pc, events, updates, read: None });
@@ -368,14 +368,14 @@ impl Runner {
     fn is_idle(&mut self, code: &Code<'_>, head: InstrId) -> bool {
         let last = self.frame().head;
         let same = last.is_some_and(|(last, _)| last == head) && self.is_as_kept(code, head);
-        if same && !self.frame().stirred {
+        if same {
             if !code.lingers || self.frame().lingered {
                 return true;
             }
             self.frame_mut().lingered = true;
         }
         let events = self.events.len() as u32;
-        (self.frame_mut().head, self.frame_mut().stirred) = (Some((head, events)), false);
+        self.frame_mut().head = Some((head, events));
         self.keep(code);
         false
     }
@@ -421,12 +421,16 @@ impl Runner {
         let section = self.frame().section.as_ref();
         let half = section.and_then(|section| section.read.filter(|read| is_half(section, *read)));
         let half = half.map(|(read, _)| read);
-        let tags = self.said(access.tags, false);
+        let tags = self.said(code, loc, access.tags, false);
         Ok(Next::Write(Writing { loc, value: self.value(code, set)?, tags, half, own: true, silent: false }))
     }
 
-    /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not.
-    fn said(&self, tags: Tags, rmw: bool) -> Tags {
+    /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not; accesses to headers in a way of their own.
+    #[inline]
+    fn said(&self, code: &Code<'_>, loc: LocId, tags: Tags, rmw: bool) -> Tags {
+        if code.has_headers && code.program.location(loc).ty == Ty::Header {
+            return header_tags(if rmw { AccessKind::Rmw } else { AccessKind::Store });
+        }
         if rmw || self.frame().section.is_some() { tags | Tags::SYNC } else { tags }
     }
 
@@ -437,12 +441,12 @@ impl Runner {
     }
 
     /// Whether its next read belongs to a read-modify-write, and its tags if it returns this value.
-    pub(crate) fn reading(&self, code: &Code<'_>, value: i128) -> (bool, Tags) {
+    pub(crate) fn reading(&self, code: &Code<'_>, loc: LocId, value: i128) -> (bool, Tags) {
         let access = self.accessed(code);
         let rmw = access.kind == AccessKind::Rmw;
         let written = if rmw { self.written(code, access, value).ok().flatten() } else { None };
         let failed = access.failed.filter(|_| written.is_none());
-        (self.may_update(code), self.said(failed.unwrap_or(access.tags), rmw))
+        (self.may_update(code), self.said(code, loc, failed.unwrap_or(access.tags), rmw))
     }
 
     /// Whether its next read belongs to a read-modify-write.
@@ -483,7 +487,7 @@ impl Runner {
             }
             (Ok(None), Ok(())) => self.go_on(code),
             (Ok(Some(new)), Ok(())) => {
-                let (tags, silent, value) = (self.said(access.tags, true), new == value, new);
+                let (tags, silent, value) = (self.said(code, loc, access.tags, true), new == value, new);
                 let frame = self.frame_mut();
                 frame.pending = true;
                 frame.next = Next::Write(Writing { loc, value, tags, half: Some(read), own: false, silent });
@@ -502,7 +506,7 @@ impl Runner {
         let silent = matches!(self.frame().next, Next::Write(Writing { silent: true, .. }));
         self.push(code, event);
         let frame = self.frame_mut();
-        (frame.pending, frame.stirred) = (false, true);
+        frame.pending = false;
         frame.head = frame.head.filter(|_| silent);
         self.go_on(code);
     }
@@ -524,7 +528,8 @@ impl Runner {
     pub(crate) fn choose(&mut self, code: &Code<'_>, event: EventId, value: i128) {
         let Op::Choose { dst, .. } = code.op(self.frame().pc) else { unreachable!("a thread that is to choose") };
         self.push(code, event);
-        self.frame_mut().head = None;
+        let head = self.frame().head.filter(|_| code.idles_by_choice);
+        self.frame_mut().head = head;
         match self.set(code, dst, value) {
             Ok(()) => self.go_on(code),
             Err(error) => self.fail(error),

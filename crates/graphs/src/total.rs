@@ -214,6 +214,10 @@ impl<const W: usize> Consistency<W> for Total<'_, W> {
         self.compute(graph);
     }
 
+    fn happens_before(&mut self, _: &Graph<'_, W>) -> Vec<Row<W>> {
+        Vec::new()
+    }
+
     fn flags(&mut self, _: &Graph<'_, W>) -> Vec<String> {
         Vec::new()
     }

@@ -219,6 +219,10 @@ impl<const W: usize> Consistency<W> for Views<W> {
         self.views.clone_from(&from.views);
     }
 
+    fn happens_before(&mut self, graph: &Graph<'_, W>) -> Vec<Row<W>> {
+        (0..graph.events.len()).map(|id| *self.before(graph, id as EventId)).collect()
+    }
+
     fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String> {
         if self.race(graph).is_some() { vec!["data-race".to_owned()] } else { Vec::new() }
     }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use cyrano_conformance::compare::model;
+use cyrano_conformance::compare::{model, same_executions};
 use cyrano_conformance::generate::program;
 use cyrano_conformance::{corpus, limits, pinned};
 use cyrano_engine::{Engine, Execution, Limits, Query, Question, Verdict};
@@ -35,18 +35,7 @@ fn compare(program: &Program, graphs: &Graphs) -> Result<usize, String> {
         else {
             continue;
         };
-        let distinct: HashSet<String> = found.iter().map(key).collect();
-        let wanted: HashSet<String> = all.iter().map(key).collect();
-        if let Some(missing) = wanted.iter().find(|one| !distinct.contains(*one)) {
-            return Err(format!("{name}: {} of {} executions, without {missing}", distinct.len(), wanted.len()));
-        }
-        if let Some(more) = distinct.iter().find(|one| !wanted.contains(*one)) {
-            return Err(format!("{name}: {} of {} executions, with {more}", distinct.len(), wanted.len()));
-        }
-        if found.len() != distinct.len() {
-            return Err(format!("{name}: {} executions are found {} times", distinct.len(), found.len()));
-        }
-        compared += found.len();
+        compared += same_executions(&found, &all).map_err(|why| format!("{name}: {why}"))?;
     }
     Ok(compared)
 }

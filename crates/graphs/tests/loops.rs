@@ -34,6 +34,13 @@ fn instruction() -> impl Strategy<Value = Vec<String>> {
         1 => loc().prop_map(|l| vec![
             format!("a := exchange {l}, 1 {{atomic acquire release}}"), "branch (a == 0) then +1 else -1".into()]),
         1 => (loc(), load()).prop_map(|(l, t)| vec![
+            "b := choose 0, 1".into(), format!("a := load {l}{t}"), "branch ((b == 1) && (a != 0)) then +1 else -2".into()]),
+        1 => (loc(), 0..2).prop_map(|(l, v)| vec![
+            "atomic begin".into(), format!("a := load {l} {{atomic acquire}}"), format!("assume (a == {v})"), "atomic end".into()]),
+        1 => loc().prop_map(|l| vec![
+            "atomic begin".into(), format!("a := load {l} {{atomic acquire}}"), "assume (a == 0)".into(),
+            format!("store {l}, 1 {{atomic}}"), "atomic end".into()]),
+        1 => (loc(), load()).prop_map(|(l, t)| vec![
             format!("a := load {l}{t}"), "c := (c + 1)".into(), "branch ((a != 0) || (c > 1)) then +1 else -2".into()]),
     ]
 }

@@ -6,13 +6,15 @@
 //! same way (`confirm`).
 //!
 //! **Invariant:** nothing is approximated quietly: a loop that is cut off makes the verdict `bounded`, too many events make it `unknown`, and what is about one
-//! order of all accesses is refused (`supports`). Deadlocks are those of sections that wait (`waits`).
+//! order of all accesses is refused (`supports`). Deadlocks are those of sections that wait (`waits`); objects are freed where a model says what happens before what
+//! (`freed`), and an execution in which an access finds its object freed is a wrong one, whose outcome does not count.
 //!
 //! An execution in which a thread stops at an `assume` that does not hold, or goes wrong, is a beginning of others; what is claimed of all executions is claimed
 //! of these, too, for assertions. This is right where a model allows every beginning of what it allows, as all the built-in ones do.
 
 mod all;
 mod confirm;
+mod freed;
 mod goals;
 mod graph;
 mod graphs;

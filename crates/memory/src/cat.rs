@@ -29,7 +29,7 @@ pub use eval::Judge;
 pub use explain::{Objection, Step};
 pub use graph::{Event, Found, Graph, What};
 pub use matrix::{Bits, Matrix};
-pub use plan::{Axiom, Base, DATA_RACE, Group, Level, Node, NodeId, Plan, Test, Type};
+pub use plan::{Axiom, Base, DATA_RACE, Group, HAPPENS_BEFORE, Level, Node, NodeId, Plan, Test, Type};
 
 use ast::Stmt;
 use compile::Compiler;
@@ -62,7 +62,8 @@ impl Cat {
         files.statements(names::PRELUDE, 0, &mut compiler, &mut Vec::new());
         compiler.in_prelude = false;
         let title = files.model(&mut compiler);
-        let plan = std::mem::take(&mut compiler.builder).finish();
+        let happens_before = compiler.relation(HAPPENS_BEFORE);
+        let plan = std::mem::take(&mut compiler.builder).finish(happens_before);
         if errors.is_empty() && plan.axioms.iter().all(|axiom| axiom.flag) {
             let whole = Span::new(0, source.find('\n').unwrap_or(source.len()));
             let error = Diagnostic::new(whole, "this model demands nothing of an execution", "no condition");

@@ -21,7 +21,7 @@ pub(crate) fn may_idle(model: &Model) -> bool {
 /// Refuses what the formula would not say exactly.
 pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<(), Refusal> {
     let refuse = |what| Err(Refusal::Inexact(Inexact::OneOrder { model: model.name.clone(), what }));
-    if let Some(what) = cyrano_engine::one_order(program) {
+    if let Some(what) = cyrano_engine::one_order(program, false) {
         return refuse(what);
     }
     let limited = |thread: &cyrano_ir::Thread| {

@@ -8,6 +8,7 @@ use cyrano_ir::{Liveness, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 use cyrano_memory::cat::{Cat, Judge};
 
+use super::freed::freed;
 use super::goals::{has_race, is_done, outcome, truth, wrong};
 use super::graph::Candidate;
 use super::hang::{error, hang};
@@ -56,7 +57,7 @@ pub(crate) fn confirm(
             return refuted("these accesses do not race");
         }
     } else {
-        claim(program, property, violation, &candidate)?;
+        claim(program, property, violation, &candidate, &judge)?;
     }
     Ok(replayed(program, &candidate, relations, execution))
 }
@@ -167,6 +168,7 @@ fn claim(
     property: &Property,
     violation: Option<&Violation>,
     candidate: &Candidate<'_, '_>,
+    judge: &Judge<'_>,
 ) -> Result<()> {
     let (combination, memory) = (candidate.combination, candidate.memory());
     let ended = is_done(combination);
@@ -174,7 +176,9 @@ fn claim(
         (
             Property::Assertions | Property::Observations(_),
             Some(claimed @ (Violation::Assertion { .. } | Violation::Error { .. })),
-        ) => match combination.iter().any(|trace| wrong(trace).as_ref() == Some(claimed)) {
+        ) => match combination.iter().any(|trace| wrong(trace).as_ref() == Some(claimed))
+            || freed(candidate, judge).any(|found| found == *claimed)
+        {
             true => Ok(()),
             false => refuted("nothing goes wrong there"),
         },
@@ -210,7 +214,11 @@ fn claim(
                 Some(Violation::FinalState) => *quantifier != Quantifier::Exists,
                 Some(_) => false,
             };
-            match fits && ended && decides(*quantifier, truth(cond, combination, &memory)) {
+            match fits
+                && ended
+                && freed(candidate, judge).next().is_none()
+                && decides(*quantifier, truth(cond, combination, &memory))
+            {
                 true => Ok(()),
                 false => refuted("its final state does not decide the condition"),
             }

@@ -7,6 +7,7 @@ use cyrano_engine::{Cause, Cut, Execution, Noted, Query, Violation};
 use cyrano_ir::{EvalError, FinalExpr, FinalVar, Observable, Quantifier};
 use cyrano_memory::cat::Judge;
 
+use super::freed::{freed, may_be_freed};
 use super::graph::Candidate;
 use super::search::{Goal, Want};
 use super::thread::Status;
@@ -123,7 +124,7 @@ impl Goal for Outcomes<'_> {
     fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let own = if !is_done(combination) {
             Want::Nothing
-        } else if observes_memory(self.observed) {
+        } else if observes_memory(self.observed) || may_be_freed(combination) {
             Want::All
         } else if self.outcomes.contains(&outcome(self.observed, combination, &[])) {
             Want::Nothing
@@ -135,7 +136,7 @@ impl Goal for Outcomes<'_> {
 
     fn found(&mut self, candidate: &Candidate<'_, '_>, judge: &Judge<'_>) -> ControlFlow<()> {
         self.notes.note(candidate.combination, judge);
-        if is_done(candidate.combination) {
+        if is_done(candidate.combination) && freed(candidate, judge).next().is_none() {
             self.outcomes.insert(outcome(self.observed, candidate.combination, &candidate.memory()));
         }
         ControlFlow::Continue(())
@@ -162,7 +163,7 @@ impl Goal for Final<'_> {
         self.cond.for_each_var(&mut |var| reads_memory |= matches!(var, FinalVar::Loc(_)));
         let own = if !is_done(combination) {
             Want::Nothing
-        } else if reads_memory {
+        } else if reads_memory || may_be_freed(combination) {
             Want::All
         } else if decides(self.quantifier, truth(self.cond, combination, &[])) {
             Want::Any
@@ -174,7 +175,7 @@ impl Goal for Final<'_> {
 
     fn found(&mut self, candidate: &Candidate<'_, '_>, judge: &Judge<'_>) -> ControlFlow<()> {
         self.notes.note(candidate.combination, judge);
-        if is_done(candidate.combination) {
+        if is_done(candidate.combination) && freed(candidate, judge).next().is_none() {
             let truth = truth(self.cond, candidate.combination, &candidate.memory());
             if decides(self.quantifier, truth) {
                 self.decision = Some((candidate.execution(), truth.err()));
@@ -211,7 +212,9 @@ impl Wrong<'_> {
 
 impl Goal for Wrong<'_> {
     fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
-        let own = if combination.iter().any(|trace| wrong(trace).is_some()) {
+        let own = if may_be_freed(combination) {
+            Want::All
+        } else if combination.iter().any(|trace| wrong(trace).is_some()) {
             Want::Any
         } else if waiting(combination).is_some() {
             Want::All
@@ -235,7 +238,8 @@ impl Goal for Wrong<'_> {
             other.then_some(Violation::Observation { outcome: shown })
         };
         let wrong = candidate.combination.iter().find_map(|trace| wrong(trace));
-        let violation = wrong.or_else(|| deadlock(candidate)).or_else(other);
+        let freed = freed(candidate, judge).next();
+        let violation = freed.or(wrong).or_else(|| deadlock(candidate)).or_else(other);
         let Some(violation) = violation else { return ControlFlow::Continue(()) };
         self.violation = Some((violation, candidate.execution()));
         ControlFlow::Break(())

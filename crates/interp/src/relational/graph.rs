@@ -196,6 +196,11 @@ impl<'a, 'p> Candidate<'a, 'p> {
         own.map(move |event| start + event)
     }
 
+    /// What a location holds at first.
+    pub(super) fn initially(&self, loc: LocId) -> i128 {
+        self.initial[loc.index()]
+    }
+
     /// The initial write of a location.
     pub(super) fn initial_write(&self, loc: LocId) -> Option<usize> {
         self.first[loc.index()]

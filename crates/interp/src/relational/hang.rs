@@ -1,18 +1,20 @@
-//! Termination under models about relations, in its bounded form: an execution after which every thread that has not ended spins, each has read in its last
-//! round the latest stores, that round changes nothing, and no thread can go on.
+//! Termination under models about relations, in its bounded form: an execution after which every thread that has not ended spins or waits at a section, each that spins
+//! has read in its last round the latest stores, that round changes nothing, and no thread can go on.
 //!
 //! A *round* is what a thread does between two moments at which it jumps back to the same place with the same registers, as far as these are still used. It changes
 //! nothing if it writes nothing but, in a read-modify-write, what it has read. A read has read the latest store if nothing but such writes comes later in coherence order.
 //! Then the thread may do the same again, and every store has reached everybody: it does so for ever.
 //!
 //! **What is assumed** is what makes the form bounded: that the model allows a further round which reads the same latest stores. The built-in models do.
-//! A store-exclusive that fails may succeed next time, so a round with one is none. Whether a section that waits does so for ever is not looked at.
+//! A store-exclusive that fails may succeed next time, so a round with one is none.
+//!
+//! A thread that stands at a section waits for ever if it waits again on what the last writes left (`waits`); a deadlock is the case in which all do.
 
 use std::ops::{ControlFlow, Range};
 
 use cyrano_engine::{Blocked, Execution, Violation};
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{AccessKind, InstrId, Program, ThreadId};
+use cyrano_ir::{AccessKind, InstrId, Program};
 use cyrano_memory::cat::{Judge, What};
 
 use super::goals::Notes;
@@ -58,7 +60,7 @@ impl Goal for Hangs<'_> {
     fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let fails = combination.iter().any(|trace| error(trace).is_some());
         match self.notes.wants(combination, may_flag) {
-            _ if spinning(self.program, combination).is_some() => Want::All,
+            _ if stuck(self.program, combination).is_some() => Want::All,
             Want::Nothing if fails => Want::Any,
             other => other,
         }
@@ -83,9 +85,12 @@ pub(super) fn error(trace: &Trace<'_>) -> Option<Violation> {
 
 /// That no thread can go on, in an execution that the model allows.
 pub(super) fn hang(program: &Program, candidate: &Candidate<'_, '_>) -> Option<Violation> {
-    let rounds = spinning(program, candidate.combination)?;
-    let own: Vec<usize> =
-        rounds.iter().flat_map(|round| candidate.events_in(round.thread, round.events.clone())).collect();
+    let stands = stuck(program, candidate.combination)?;
+    let own: Vec<usize> = stands
+        .iter()
+        .filter_map(|(blocked, round)| Some(candidate.events_in(blocked.thread, round.clone()?)))
+        .flatten()
+        .collect();
     let (graph, memory) = (&candidate.graph, candidate.memory());
     let silent = |write: usize| own.contains(&write) && graph.events[write].what == What::Write;
     let latest = |read: &usize| {
@@ -95,28 +100,29 @@ pub(super) fn hang(program: &Program, candidate: &Candidate<'_, '_>) -> Option<V
             |write: usize| (0..graph.events.len()).all(|later| !graph.co.contains(write, later) || silent(later));
         loc == Some(candidate.values[*read]) && sources.into_iter().all(last)
     };
-    let reads = own.iter().filter(|event| graph.events[**event].what == What::Read);
-    let blocked = rounds.iter().map(|round| Blocked { thread: round.thread, instr: round.instr }).collect();
-    { reads }.all(latest).then_some(Violation::Deadlock { blocked })
+    let waits = |(blocked, round): &(Blocked, Option<Range<usize>>)| {
+        let run = &candidate.combination[blocked.thread.index()].run;
+        round.is_some() || run.stands_at().is_some_and(|at| run.waits_again(at, &memory))
+    };
+    let mut reads = own.iter().filter(|event| graph.events[**event].what == What::Read);
+    let blocked = stands.iter().map(|(blocked, _)| *blocked).collect();
+    (reads.all(latest) && stands.iter().all(waits)).then_some(Violation::Deadlock { blocked })
 }
 
-/// What a thread does again and again.
-struct Round {
-    thread: ThreadId,
-    /// Where it begins.
-    instr: InstrId,
-    events: Range<usize>,
-}
-
-/// The last rounds of threads that spin, if all that have not ended do, and some do.
-fn spinning(program: &Program, combination: &[&Trace<'_>]) -> Option<Vec<Round>> {
+/// The threads that have not ended, if there are some, and each either spins, with the events of its last round, or stands at a section.
+fn stuck(program: &Program, combination: &[&Trace<'_>]) -> Option<Vec<(Blocked, Option<Range<usize>>)>> {
     let open = combination.iter().filter(|trace| !trace.is_done());
-    let rounds: Option<Vec<Round>> = open.map(|trace| round(program, trace)).collect();
-    rounds.filter(|rounds| !rounds.is_empty())
+    let of = |trace: &&Trace<'_>| {
+        let thread = trace.run.thread;
+        let stands = trace.run.stands_at().map(|at| (Blocked { thread, instr: at.instr }, None));
+        stands.or_else(|| round(program, trace).map(|(instr, events)| (Blocked { thread, instr }, Some(events))))
+    };
+    let found: Option<Vec<_>> = open.map(of).collect();
+    found.filter(|found| !found.is_empty())
 }
 
 /// The last round of a thread, if it changes nothing.
-fn round(program: &Program, trace: &Trace<'_>) -> Option<Round> {
+fn round(program: &Program, trace: &Trace<'_>) -> Option<(InstrId, Range<usize>)> {
     if trace.status != Status::Stopped {
         return None;
     }
@@ -132,7 +138,7 @@ fn round(program: &Program, trace: &Trace<'_>) -> Option<Round> {
     let idle = events.clone().all(|event| changes_nothing(run, event));
     let failed = run.accesses[accesses].iter().any(|done| done.kind == AccessKind::Store && done.write.is_none());
     let whole = last.accesses == run.accesses.len();
-    (same && idle && !failed && whole).then_some(Round { thread: run.thread, instr: last.to, events })
+    (same && idle && !failed && whole).then_some((last.to, events))
 }
 
 fn changes_nothing(run: &Run<'_>, event: usize) -> bool {

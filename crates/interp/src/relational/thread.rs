@@ -3,7 +3,8 @@
 //! **Invariant:** dependencies are those of the text. A register depends on the reads that its value was computed from, whatever the value; a branch, an `assume`
 //! and a `limit` make everything after them depend on what they look at. In a program whose branches are scoped a branch does so until its ways meet.
 //!
-//! A section of one load and one store to one address is one instruction to the model: its write does not depend on its read.
+//! A section of one load and one store to one address is one instruction to the model: its write does not depend on its read. One that makes an object alive again is
+//! no section to the model (`cyrano_ir::guards`).
 
 mod access;
 mod section;
@@ -157,6 +158,16 @@ impl<'p> Run<'p> {
         }
     }
 
+    /// The accesses that look at a header, by number, with it and what is wrong if the object is not alive.
+    pub(super) fn guards(&self) -> impl Iterator<Item = (usize, LocId, EvalError)> + '_ {
+        let has_headers = self.program.has_headers();
+        let accesses = self.accesses.iter().enumerate().filter(move |_| has_headers);
+        accesses.filter_map(|(number, done)| {
+            let header = self.program.guard(done.loc, done.kind)?;
+            Some((number, header, self.program.guard_error(done.loc)))
+        })
+    }
+
     /// How often each instruction has jumped back.
     pub(super) fn jumps(&self) -> &[(InstrId, usize)] {
         &self.jumps
@@ -233,6 +244,7 @@ impl<'p> Run<'p> {
             }
             Op::Jump(to) => return Ok(self.jump(*to)),
             Op::Halt => return Ok(Some(Need::End(Status::Done))),
+            Op::AtomicBegin if self.program.revives(self.program.thread(self.thread), self.pc) => {}
             Op::AtomicBegin => self.enter_section(),
             Op::AtomicEnd => self.section = None,
             // What these mean is asked of other models (`supports`).

@@ -122,11 +122,12 @@ impl Builder {
         results
     }
 
-    /// The plan, without what no condition needs, and with what the text speaks of.
-    pub(super) fn finish(mut self) -> Plan {
+    /// The plan, without what no condition needs nor this relation, and with what the text speaks of.
+    pub(super) fn finish(mut self, happens_before: Option<NodeId>) -> Plan {
         self.speaks_of();
+        self.plan.happens_before = happens_before;
         let mut needed = vec![false; self.plan.nodes.len()];
-        let mut todo: Vec<NodeId> = self.plan.axioms.iter().map(|axiom| axiom.of).collect();
+        let mut todo: Vec<NodeId> = self.plan.axioms.iter().map(|axiom| axiom.of).chain(happens_before).collect();
         let results: Vec<(NodeId, u32)> = self.results().collect();
         while let Some(node) = todo.pop() {
             if std::mem::replace(&mut needed[node as usize], true) {
@@ -219,6 +220,7 @@ impl Builder {
                 .into_iter()
                 .map(|axiom| super::plan::Axiom { of: new[axiom.of as usize], ..axiom })
                 .collect(),
+            happens_before: old.happens_before.map(moved),
             ..old
         }
     }

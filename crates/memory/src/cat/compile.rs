@@ -99,6 +99,12 @@ impl<'e> Compiler<'e> {
         }
     }
 
+    /// The relation that a name of the text stands for.
+    pub(super) fn relation(&self, name: &str) -> Option<NodeId> {
+        let (Value::Node(node), false) = *self.globals.get(name)? else { return None };
+        (self.builder.ty(node) == Type::Relation).then_some(node)
+    }
+
     fn define(&mut self, name: &str, value: Value) {
         self.globals.insert(name.to_owned(), (value, self.in_prelude));
     }

@@ -34,6 +34,7 @@ impl<'p> Judge<'p> {
         for number in axioms.into_iter().chain(flags) {
             schedule.axiom(number);
         }
+        plan.happens_before.into_iter().for_each(|node| schedule.node(node));
         let empty = Found::Set(Bits::new(0));
         Self { plan, stages: schedule.stages, values: vec![empty; plan.nodes.len()] }
     }
@@ -103,6 +104,11 @@ impl<'p> Judge<'p> {
     pub fn races(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let axiom = self.plan.data_race().map(|number| &self.plan.axioms[number]);
         axiom.into_iter().flat_map(|axiom| self.relation(axiom.of).iter())
+    }
+
+    /// Of an execution that passed all stages, what happens before what, if the model says so.
+    pub fn happens_before(&self) -> Option<&Matrix> {
+        self.plan.happens_before.map(|node| self.relation(node))
     }
 
     /// The first condition that an execution does not pass, and the events that show it: a cycle, or what should not be there.

@@ -246,6 +246,8 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// The conditions.
     pub axioms: Vec<Axiom>,
+    /// What happens before what, if the text says so ([`HAPPENS_BEFORE`]).
+    pub happens_before: Option<NodeId>,
     /// The tags that it says something about.
     pub tags: Tags,
     /// The names of fences that it says something about.
@@ -258,6 +260,9 @@ pub struct Plan {
 
 /// The flag that models raise when a program has a data race.
 pub const DATA_RACE: &str = "data-race";
+
+/// The relation by which a model says which accesses are sure to come before an object is freed, and which after it was allocated.
+pub const HAPPENS_BEFORE: &str = "happens-before";
 
 impl Plan {
     /// The number of the flag that is raised when a program has a data race, if there is one that names two accesses.

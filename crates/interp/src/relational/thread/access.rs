@@ -2,7 +2,8 @@
 //!
 //! **Invariant:** an access that is performed has its events, and each of these knows what it was computed from.
 
-use cyrano_ir::{Access, AccessKind, Addr, Change, EvalError, InstrId, LocId, Tags};
+use cyrano_ir::guards::header_tags;
+use cyrano_ir::{Access, AccessKind, Addr, Change, EvalError, InstrId, LocId, Tags, Ty};
 use cyrano_memory::cat::What;
 
 use super::{Event, Half, Need, Performed, Run};
@@ -25,8 +26,12 @@ pub(in crate::relational) enum Reading {
 
 impl<'p> Run<'p> {
     /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not.
-    fn tags(&self, tags: Tags, rmw: bool) -> Tags {
-        if rmw || self.section.is_some() { tags | Tags::SYNC } else { tags }
+    fn tags(&self, loc: LocId, tags: Tags, rmw: bool) -> Tags {
+        match self.program.location(loc).ty {
+            Ty::Header => header_tags(if rmw { AccessKind::Rmw } else { AccessKind::Store }),
+            _ if rmw || self.section.is_some() => tags | Tags::SYNC,
+            _ => tags,
+        }
     }
 
     /// Performs a plain store; everything else needs something. What an access is computed from goes wrong before it is performed, whatever it would find.
@@ -52,7 +57,7 @@ impl<'p> Run<'p> {
             None => unreachable!("a store sets a value"),
         };
         let amo = self.section.as_ref().and_then(|section| section.read);
-        let mut event = self.event(What::Write, Some(loc), self.tags(access.tags, false));
+        let mut event = self.event(What::Write, Some(loc), self.tags(loc, access.tags, false));
         event.value = value;
         event.addr = self.address(access);
         event.data = data;
@@ -118,8 +123,8 @@ impl<'p> Run<'p> {
         // What cannot be added to what is there goes wrong after it has been read.
         let (written, error) = (written.unwrap_or(None), written.err());
         let failed = access.failed.filter(|_| written.is_none());
-        let mut event =
-            self.event(What::Read, Some(loc), self.tags(failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw));
+        let tags = self.tags(loc, failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw);
+        let mut event = self.event(What::Read, Some(loc), tags);
         event.value = value;
         event.addr = self.address(access);
         event.rmw = access.kind == AccessKind::Rmw || self.section.as_ref().is_some_and(|section| section.updates);
@@ -155,7 +160,7 @@ impl<'p> Run<'p> {
     }
 
     fn write_half(&mut self, access: &Access, loc: LocId, value: i128, read: usize) -> usize {
-        let mut event = self.event(What::Write, Some(loc), self.tags(access.tags, true));
+        let mut event = self.event(What::Write, Some(loc), self.tags(loc, access.tags, true));
         event.value = value;
         event.addr = self.address(access);
         event.data = match &access.change {
