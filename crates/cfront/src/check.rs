@@ -201,7 +201,7 @@ impl Checker<'_> {
 
     /// Reports a name that means nothing, with the closest one that would.
     fn unknown(&mut self, what: &str, name: &str, loc: Loc) -> Reported {
-        let header = crate::headers::header_of(name);
+        let header = crate::preprocess::headers::header_of(name);
         let names = self.scopes.iter().flat_map(|scope| scope.symbols.keys().map(String::as_str));
         let guess = closest(name, names);
         let problem = Problem::new(loc, format!("there is no {what} `{name}`"), "unknown name");

@@ -12,8 +12,8 @@ use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
 use lang_c::span::Node;
 
 use crate::ast::{Function, Item, Name, TypeExpr};
-use crate::headers;
 use crate::preprocess::Preprocessed;
+use crate::preprocess::headers;
 use crate::source::{Loc, Problem, Problems};
 
 /// Who asks for the tree.

@@ -8,9 +8,9 @@ use cyrano_ir::{Diagnostic, Span};
 
 use crate::ast::{Function, Item};
 use crate::convert::{self, Dialect};
+use crate::preprocess::token::{Token, tokens, tokens_from};
 use crate::preprocess::{Preprocessed, check_nesting};
 use crate::source::{Loc, Problem, Problems, Sources};
-use crate::token::{Token, tokens, tokens_from};
 
 /// The functions whose parameters and bodies, `(…) { … }`, stand in these ranges of the source. `types` are the names that stand for
 /// types, besides C's own.

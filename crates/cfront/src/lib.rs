@@ -1,54 +1,43 @@
 //! C data types and their tests (CheckFence): from source text to the IR.
 //!
-//! The passes, each in files of its own: the preprocessor (`token`, `macros`, `condition`, `preprocess`), the conversion of the parser
-//! library's tree into ours (`convert`), the checker (`check`), the choice between registers and memory (`escape`, `memory`), the lowering
+//! The passes, each in files of its own: the preprocessor (`preprocess`), the conversion of the parser
+//! library's tree into ours (`convert`), the checker (`check`), where addresses go and so which locals need memory (`flow`), the lowering
 //! with all calls inlined (`lower`), and the clean-up of its result (`optimise`). Tests are read by `tests_file` and become programs in
-//! `program`; a file with `main` becomes one in `whole`, with threads of its own (`lower::threads`). [`functions()`] stops behind the parser, for litmus tests. `docs/c.md` is the reference of the language and of the notation.
+//! `program`; a file with `main` becomes one in `program::whole`, with threads of its own (`lower::threads`). [`functions()`] stops behind the
+//! parser, for litmus tests. `docs/c.md` is the reference of the language and of the notation.
 //!
 //! **Invariants:** every error of a file is reported, once, with its place in the user's file; constructs that are not supported are listed
 //! in one report; no input makes a pass panic or run on; every program that comes out passes [`cyrano_ir::verify()`].
 //! This crate knows neither memory models nor engines, and reads no files: included ones come through a [`Resolver`].
 
-mod addresses;
-mod all_tests;
-mod arith;
 pub mod ast;
 pub mod atomics;
-mod blocks;
 mod check;
-mod condition;
 mod convert;
-mod escape;
+mod flow;
 mod functions;
-mod headers;
-pub mod integers;
-mod kept;
 mod lower;
-mod macros;
 pub mod mapping;
-mod memory;
 mod optimise;
-mod paste;
 mod preprocess;
 mod program;
 mod source;
 mod tests_file;
-mod token;
 mod tree;
 mod types;
-mod whole;
 
 use convert::Dialect;
 use cyrano_ir::{Diagnostic, Program, Span};
 
-pub use all_tests::{all_tests, sequential_tests};
-pub use blocks::BLOCK_WORDS;
 pub use functions::functions;
-pub use headers::stub;
+pub use preprocess::headers::stub;
 pub use preprocess::{COMMAND_LINE, MAX_SOURCE, Resolver};
 pub use program::Bounds;
+pub use program::blocks::BLOCK_WORDS;
 pub use source::Loc;
+pub use tests_file::all::{all_tests, sequential_tests};
 pub use tests_file::{Step, Test, TestFile, tests};
+pub use types::integers;
 
 /// A checked C file.
 #[derive(Clone, Debug)]
@@ -57,8 +46,8 @@ pub struct Unit {
     pub name: String,
     pub(crate) checked: check::Checked,
     pub(crate) sources: source::Sources,
-    pub(crate) escapes: escape::Escapes,
-    pub(crate) kept: kept::Kept,
+    pub(crate) escapes: flow::escape::Escapes,
+    pub(crate) kept: flow::kept::Kept,
     /// The addresses of the globals.
     pub(crate) addresses: Vec<i128>,
 }
@@ -81,14 +70,14 @@ pub fn parse(source: &str, name: &str, resolver: Resolver<'_>) -> Result<Unit, V
         return Err(problems.finish(&sources));
     };
     let mut checked = check::check(&items, &sources, &mut problems);
-    memory::check_globals(&checked, &mut problems);
+    lower::memory::check_globals(&checked, &mut problems);
     if !problems.is_empty() {
         return Err(problems.finish(&sources));
     }
-    checked.types.addresses = addresses::holders(&checked);
-    let escapes = escape::Escapes::new(&checked);
-    let kept = kept::Kept::new(&checked, &escapes);
-    let (_, addresses) = memory::Memory::new(&checked, &sources);
+    checked.types.addresses = flow::addresses::holders(&checked);
+    let escapes = flow::escape::Escapes::new(&checked);
+    let kept = flow::kept::Kept::new(&checked, &escapes);
+    let (_, addresses) = lower::memory::Memory::new(&checked, &sources);
     Ok(Unit { name: name.into(), checked, sources, escapes, kept, addresses })
 }
 
@@ -124,12 +113,12 @@ impl Unit {
 
     /// The program that begins with `main`.
     pub fn whole(&self, bounds: Bounds) -> Result<Program, Vec<Diagnostic>> {
-        whole::program(self, bounds, true)
+        program::whole::program(self, bounds, true)
     }
 
     /// The words of memory that hold addresses, also those whose type is an integer.
     pub fn pointers(&self) -> Vec<String> {
-        let (memory, _) = memory::Memory::new(&self.checked, &self.sources);
+        let (memory, _) = lower::memory::Memory::new(&self.checked, &self.sources);
         let pointers = memory.words.into_iter().filter(|word| word.ty == cyrano_ir::Ty::Pointer);
         pointers.map(|word| word.name).collect()
     }

@@ -1,6 +1,6 @@
 //! From checked C to the instructions of one thread.
 //!
-//! Every call is inlined. Locals are registers, except those that need an address ([`crate::escape`]). Every read of memory in the source is one
+//! Every call is inlined. Locals are registers, except those that need an address ([`crate::flow::escape`]). Every read of memory in the source is one
 //! load, every assignment one store per word; expressions without memory accesses stay trees. `optimise` cleans up behind this module,
 //! which therefore copies freely.
 //!
@@ -13,6 +13,7 @@ mod expr;
 mod heap;
 mod intrinsic;
 pub(crate) mod lifetimes;
+pub(crate) mod memory;
 pub(crate) mod rounds;
 mod spot;
 mod stmt;
@@ -21,9 +22,9 @@ pub(crate) mod threads;
 use cyrano_ir::{Expr as Ir, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Ty, UNDEFINED};
 
 use crate::check::Checked;
-use crate::escape::Escapes;
-use crate::kept::Kept;
-use crate::memory::{Memory, Object};
+use crate::flow::escape::Escapes;
+use crate::flow::kept::Kept;
+use crate::lower::memory::{Memory, Object};
 use crate::source::{Loc, Sources};
 use crate::tree::{FuncId, LabelId};
 

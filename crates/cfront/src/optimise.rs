@@ -12,7 +12,7 @@ mod registers;
 use cyrano_ir::dataflow::{Liveness, expr_reads, reads};
 use cyrano_ir::{Addr, BinOp, Expr as Ir, Instr, InstrId, LocalExpr, Op, Place, RegId, Thread, UnOp};
 
-use crate::memory::Memory;
+use crate::lower::memory::Memory;
 
 pub(crate) use jumps::resolve;
 

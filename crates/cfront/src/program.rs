@@ -4,19 +4,21 @@
 //! bracketed, so that the model `serial` knows it as a unit, and its observed arguments and results are registers of their own that keep
 //! their values to the end. The columns of an observation follow threads, then program order: `in` arguments, result, `out` parameters.
 
+pub(crate) mod blocks;
+pub(crate) mod whole;
+
 use cyrano_ir::{
     Diagnostic, Expr as Ir, FinalVar, Instr, LocalExpr, Observable, Op, Place, Program, RegId, SharedArray, Span,
     Thread, ThreadId, Ty,
 };
 
 use crate::Unit;
-use crate::arith;
-use crate::blocks;
 use crate::lower::call::Argument as Given;
+use crate::lower::memory::{MAX_MEMORY, Memory, Object};
 use crate::lower::{Lowerer, MAX_CODE, Shared, Spot};
-use crate::memory::{MAX_MEMORY, Memory, Object};
 use crate::optimise;
 use crate::tests_file::{Argument, Call, Step, Test};
+use crate::types::arith;
 
 /// How much of what a program does without bound is covered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

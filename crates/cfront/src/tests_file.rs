@@ -2,6 +2,7 @@
 //!
 //! `docs/c.md` is the reference. A file is read line by line; every error is reported, with its place in the tests file.
 
+pub(crate) mod all;
 mod interface;
 mod parse;
 mod scan;

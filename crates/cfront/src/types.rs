@@ -7,13 +7,16 @@
 //! `sizeof` and `_Alignof` are those of a C compiler for LP64 ([`Types::layout`]), so that what a program computes from them is right.
 //! Nothing else depends on them: `malloc` looks at the type, and no pointer is moved by bytes.
 
+pub(crate) mod arith;
+pub mod integers;
+
 use std::collections::BTreeSet;
 
 use cyrano_ir::{IntType, Ty, WORD};
 
-use crate::addresses::Holder;
-use crate::integers::{INT, promoted};
+use crate::flow::addresses::Holder;
 use crate::source::Loc;
+use crate::types::integers::{INT, promoted};
 
 /// The bits that a pointer takes in a word struct.
 pub(crate) const POINTER_BITS: u8 = 16;

@@ -337,8 +337,8 @@ pub struct RunArgs {
     /// Stop after this many seconds in all; checks not decided by then are unknown
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<std::time::Duration>,
-    /// Use at most this much memory for all checks together [default: 8192]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    /// Use at most this much memory for all checks together, in MiB or like `4G` [default: 8192]
+    #[arg(long, value_name = "MIB", value_parser = mebibytes)]
     pub memory: Option<u64>,
     /// Use this many threads: for several checks at a time, or for one that has many states [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -371,6 +371,17 @@ fn constant(text: &str) -> Result<(String, i128), String> {
     }
     let value = value.trim().parse().map_err(|_| format!("`{}` is not an integer of 64 bits", value.trim()))?;
     Ok((name.to_owned(), value))
+}
+
+/// A number of MiB, or of GiB behind which `G` stands.
+fn mebibytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = match text.strip_suffix(['G', 'g']) {
+        Some(number) => (number, 1024),
+        None => (text.strip_suffix(['M', 'm']).unwrap_or(text), 1),
+    };
+    let expected = || "expected a number of MiB from 1 to 1073741824, or like `512M` or `4G`".to_owned();
+    let mebibytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    mebibytes.filter(|mebibytes| (1..=1 << 30).contains(mebibytes)).ok_or_else(expected)
 }
 
 fn seconds(text: &str) -> Result<std::time::Duration, String> {

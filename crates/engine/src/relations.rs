@@ -19,6 +19,8 @@ pub struct Relations {
     pub co: Vec<(usize, usize)>,
     /// From a read to the first write after the one that it sees.
     pub fr: Vec<(usize, usize)>,
+    /// Compare-and-swaps that succeed and keep their register, rather than to write there what they read, where a model tells the difference.
+    pub kept: Vec<usize>,
 }
 
 /// What the relations need to know about an event.
@@ -46,7 +48,7 @@ impl Relations {
             let (from, of) = (event.from?, writes.get(&event.location)?);
             Some((n, *of.iter().find(|write| **write > from && **write != n)?))
         });
-        Self { rf, co, fr: fr.collect() }
+        Self { rf, co, fr: fr.collect(), kept: Vec::new() }
     }
 }
 

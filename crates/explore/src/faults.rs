@@ -79,6 +79,10 @@ pub enum Fault {
     IgnoreOperations,
     /// Steps between operations count as steps in one.
     AlwaysInside,
+    /// Memory is not compared with that of the serial run of blocks.
+    AnyMemory,
+    /// What a block hands on is not compared with what its serial run did.
+    HandOnAnything,
 }
 
 impl Fault {
@@ -117,6 +121,9 @@ impl Fault {
         Self::IgnoreMarks,
         Self::ShareMarks,
     ];
+
+    /// Those about commit-atomicity, which certificates show.
+    pub const OF_BLOCKS: [Self; 2] = [Self::AnyMemory, Self::HandOnAnything];
 
     /// Those about threads that may be stopped, which the comparison with the definitions for operations notices.
     pub const OF_STOPPING: [Self; 7] = [

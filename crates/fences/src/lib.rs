@@ -51,7 +51,7 @@ mod weights;
 pub use diff::unified_diff;
 pub use edits::{EditSet, Editable, EditsOutcome, Offer, synthesise_edits};
 pub use fence::{Costs, Fence, Position, merge, statement};
-pub use machines::{MachineFence, machine_fences};
+pub use machines::{MachineFence, language_fences, machine_fences};
 pub use orders::{OrderSet, Orderable, OrdersOutcome, synthesise_orders};
 pub use outcome::{Counterexample, Outcome, Repair, Undecided, Verdict};
 pub use places::inserted;

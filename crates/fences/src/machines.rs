@@ -11,6 +11,9 @@
 //! | `cat:tso` | `mfence` 8 |
 //! | `cat:pso` | store-store 2, `mfence` 8 |
 //!
+//! Where C's orders are mapped to a machine, the fences are those of C, at the cost of what they become: under `armv8` `thread_fence.acquire` is a `dmb ishld`,
+//! and every other one a `dmb ish`; under `tso` and `cat:tso` only `thread_fence.seq_cst` becomes an instruction.
+//!
 //! A cat file of a user's gets the fences of the machines whose fences it names, and fences by what they order if it names none.
 //! Costs say what waits for what: a fence that keeps loads behind earlier stores waits until these have reached everybody. They grow with what a fence orders, so
 //! that of two fences at one place that both do, the weaker one is chosen; and an access with an order ([`crate::AccessOrder`]) costs less than a fence beside it.
@@ -50,6 +53,18 @@ const C11: Row = &[
     ("thread_fence.acq_rel", 4),
     ("thread_fence.seq_cst", 8),
 ];
+const C11_ON_ARM: Row = &[
+    ("thread_fence.acquire", 2),
+    ("thread_fence.release", 8),
+    ("thread_fence.acq_rel", 9),
+    ("thread_fence.seq_cst", 10),
+];
+const C11_ON_X86: Row = &[
+    ("thread_fence.acquire", 1),
+    ("thread_fence.release", 1),
+    ("thread_fence.acq_rel", 2),
+    ("thread_fence.seq_cst", 8),
+];
 const KERNEL: Row = &[("smp_rmb", 3), ("smp_wmb", 3), ("smp_mb", 8)];
 const X86: Row = &[("mfence", 8)];
 const RA: Row = &[("thread_fence.seq_cst", 8)];
@@ -78,11 +93,24 @@ pub fn machine_fences(model: &Model) -> Vec<MachineFence> {
         _ if named.is_empty() => vec![KINDS],
         _ => named,
     };
-    let fences = rows.into_iter().flatten().filter_map(|(name, cost)| {
+    rows.into_iter().flat_map(offered).filter(|offered| model.knows(offered.fence)).collect()
+}
+
+/// The fences of C that can be proposed where its orders are mapped to a model, from cheap to dear.
+pub fn language_fences(model: &Model) -> Vec<MachineFence> {
+    let row = match model.name.as_str() {
+        "armv8" => C11_ON_ARM,
+        "tso" | "cat:tso" => C11_ON_X86,
+        _ => C11,
+    };
+    offered(row).collect()
+}
+
+fn offered(row: Row) -> impl Iterator<Item = MachineFence> {
+    row.iter().filter_map(|(name, cost)| {
         let kind = FenceSet::from_name(name).map(Fence::Kinds);
         kind.or_else(|| Fence::named(name)).map(|fence| MachineFence { fence, cost: *cost })
-    });
-    fences.filter(|offered| model.knows(offered.fence)).collect()
+    })
 }
 
 impl MachineFence {

@@ -47,6 +47,16 @@ pub trait Ask {
     /// One of them; `Err` says why it is not known what it allows.
     fn property(&self, number: usize, goal: usize) -> Result<Property, String>;
 
+    /// A program as the model has it: what its language says about order may be mapped to what a machine has.
+    fn compiled<'p>(&self, program: &'p Program) -> Cow<'p, Program> {
+        Cow::Borrowed(program)
+    }
+
+    /// Whether [`Ask::compiled`] maps the orders of a language, so that fences and accesses are the language's and not the model's.
+    fn maps_orders(&self) -> bool {
+        false
+    }
+
     /// Asks about a program, until then if there is a limit of its own.
     fn ask(&self, number: usize, query: Query<'_>, until: Option<Instant>) -> Answer;
 

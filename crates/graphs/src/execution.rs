@@ -181,7 +181,7 @@ fn with_relations<const W: usize>(graph: &Graph<'_, W>) -> Execution {
     let named = |pairs: &cat::Matrix| pairs.iter().map(|(from, to)| (access_of[from], access_of[to])).collect();
     let next = |relation: &cat::Matrix| named(&relation.diff(&relation.seq(&model.co)));
     let fr = model.rf.inverse().seq(&model.co).diff(&model.amo);
-    let relations = Relations { rf: named(&model.rf), co: next(&model.co), fr: next(&fr) };
+    let relations = Relations { rf: named(&model.rf), co: next(&model.co), fr: next(&fr), kept: Vec::new() };
     Execution { order, choices: Vec::new(), relations: Some(Box::new(relations)) }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use cyrano_engine::{
-    Answer, Blocked, Cause, Execution, Query, Question, Stop, Verdict, Violation, limit_reason, vacuity,
+    Answer, Blocked, Cause, Cut, Execution, Noted, Query, Question, Stop, Verdict, Violation, decided,
 };
 use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 
@@ -22,9 +22,9 @@ use crate::units::Order;
 
 /// A question on its way to an answer.
 pub(crate) struct Asked<'q> {
+    query: Query<'q>,
     program: &'q Program,
     question: Question<'q>,
-    model: &'q str,
     has_flags: bool,
     form: Form,
     flags: BTreeSet<String>,
@@ -48,9 +48,9 @@ pub(crate) struct Asked<'q> {
 impl<'q> Asked<'q> {
     pub(crate) fn new(query: &Query<'q>, has_flags: bool, form: Form) -> Self {
         Self {
+            query: *query,
             program: query.program(),
             question: query.question(),
-            model: &query.model().name,
             has_flags: has_flags && !matches!(query.question(), Question::Holds(Property::Races)),
             form,
             flags: BTreeSet::new(),
@@ -261,63 +261,13 @@ impl<'q> Asked<'q> {
 
     fn whole_answer(self, stopped: Result<(), Stop>, iterations: usize) -> Answer {
         if let Some((violation, reason, execution)) = self.decision {
-            let verdict = if violation.is_some() { Verdict::Violated } else { Verdict::Verified };
-            return Answer { violation, execution: Some(execution), ..Answer::new(verdict, reason) };
+            return decided(violation, reason, execution);
         }
-        let settled = match (stopped, self.limited, self.unrolled) {
-            (Err(stop), ..) => Answer::new(Verdict::Unknown, Some(stop.into())),
-            (Ok(()), Some((thread, instr)), _) => {
-                Answer::new(Verdict::Bounded, Some(limit_reason(self.program, thread, instr)))
-            }
-            (Ok(()), None, true) => {
-                let cause = Cause::Unrolled { threads: Vec::new(), times: iterations };
-                Answer::new(Verdict::Bounded, Some(cause))
-            }
-            (Ok(()), None, false) => Answer::new(Verdict::Verified, None),
-        };
-        let settled = Answer { flags: self.flags.clone(), outcomes: self.outcomes.clone(), ..settled };
-        match self.question {
-            Question::Outcomes => settled,
-            Question::Holds(property) => self.claimed(property, settled),
-        }
-    }
-
-    /// The answer about a claim that nothing was found against.
-    fn claimed(&self, property: &Property, settled: Answer) -> Answer {
-        if settled.verdict == Verdict::Unknown {
-            return settled;
-        }
-        if !settled.flags.is_empty() {
-            let reason = Cause::Flagged(settled.flags.iter().cloned().collect());
-            return Answer { flags: settled.flags, ..Answer::new(Verdict::Unknown, Some(reason)) };
-        }
-        if settled.verdict != Verdict::Verified {
-            return settled;
-        }
-        let nothing = |what| Answer::new(Verdict::Vacuous, Some(Cause::Nothing(what)));
-        let waits = self.program.may_wait();
-        match property {
-            Property::Final { .. } | Property::Observations(_) | Property::Races | Property::Live(_) if !self.ended => {
-                return nothing(vacuity::NO_END);
-            }
-            Property::Final { quantifier: Quantifier::Exists, .. } => {
-                let violation = Some(Violation::NoWitness);
-                return Answer { violation, ..Answer::new(Verdict::Violated, None) };
-            }
-            Property::Final { .. } => return settled,
-            Property::Observations(_) if self.program.observed.is_empty() => return nothing(vacuity::NOTHING_OBSERVED),
-            Property::Assertions if waits => {}
-            Property::Assertions if !vacuity::can_go_wrong(self.program) => return nothing(vacuity::NO_ASSERTION),
-            Property::Assertions if !self.asserted && !self.ended => return nothing(vacuity::NO_ASSERTION_REACHED),
-            _ => {}
-        }
-        match property {
-            Property::Live(_) if waits => {
-                Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())))
-            }
-            _ if waits && self.unsure => Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks)),
-            _ => settled,
-        }
+        let cut = self.limited.map(|(thread, instr)| Cut::Limit(thread, instr)).or(self.unrolled.then_some(Cut::Loops));
+        let deadlocks = self.unsure.then_some(Cause::NoDeadlocks);
+        let (flags, ended, asserted) = (self.flags, self.ended, self.asserted);
+        let noted = Noted { flags, cut, left_out: None, ended, asserted, deadlocks };
+        Answer { outcomes: self.outcomes, ..noted.answer(&self.query, stopped, iterations) }
     }
 }
 

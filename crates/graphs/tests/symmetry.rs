@@ -33,7 +33,8 @@ fn exchanged(execution: &Execution, to: &[usize]) -> Execution {
         moved
     };
     let relations = execution.relations.as_deref().expect("relations");
-    let relations = Relations { rf: moved(&relations.rf), co: moved(&relations.co), fr: moved(&relations.fr) };
+    let relations =
+        Relations { rf: moved(&relations.rf), co: moved(&relations.co), fr: moved(&relations.fr), kept: Vec::new() };
     let mut choices = execution.choices.clone();
     execution.choices.iter().zip(to).for_each(|(from, to)| choices[*to].clone_from(from));
     let access =

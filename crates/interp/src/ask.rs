@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use cyrano_engine::{
-    Answer, Cause, Engine, Execution, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Violation,
-    Watch, limit_reason, vacuity,
+    Answer, Cause, Cut, Engine, Execution, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Violation,
+    Watch, vacuity,
 };
 use cyrano_ir::{FinalExpr, Invariant, Liveness, Op, Program, Property, Quantifier};
 use cyrano_memory::Model;
 
 use crate::combine::{self, Goal};
-use crate::goals::{Assertions, Cut, Final, Outcomes};
+use crate::goals::{Assertions, Final, Outcomes};
 use crate::happens::Races;
 use crate::meter::Meter;
 use crate::moments::Moments;
@@ -127,15 +127,8 @@ impl<'p> Run<'p> {
         let cut = cut.or(meter.clipped.then_some(Cut::Loops));
         match (stopped, cut) {
             (Err(stop), _) => answer(Verdict::Unknown, Some(stop.into())),
-            (Ok(()), Some(cut)) => answer(Verdict::Bounded, Some(self.bound(cut))),
+            (Ok(()), Some(cut)) => answer(Verdict::Bounded, Some(cut.cause(self.program, self.iterations))),
             (Ok(()), None) => answer(Verdict::Verified, None),
-        }
-    }
-
-    fn bound(&self, cut: Cut) -> Cause {
-        match cut {
-            Cut::Loops => Cause::Unrolled { threads: Vec::new(), times: self.iterations },
-            Cut::Limit(thread, instr) => limit_reason(self.program, thread, instr),
         }
     }
 

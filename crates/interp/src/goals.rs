@@ -6,23 +6,14 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use cyrano_engine::{Blocked, Execution, Violation};
+use cyrano_engine::{Blocked, Cut, Execution, Violation};
 use cyrano_ir::guards::ALIVE;
-use cyrano_ir::{EvalError, FinalExpr, FinalVar, InstrId, Observable, Quantifier, ThreadId};
+use cyrano_ir::{EvalError, FinalExpr, FinalVar, Observable, Quantifier, ThreadId};
 
 use crate::combine::{Found, Goal, Want};
 use crate::machine::section::{self, Fate};
 use crate::order::Written;
 use crate::trace::{Status, Trace};
-
-/// Why an execution was not followed to its end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cut {
-    /// A loop was unrolled only so often.
-    Loops,
-    /// This `limit` does not hold.
-    Limit(ThreadId, InstrId),
-}
 
 pub(crate) fn cut(combination: &[&Trace<'_>]) -> Option<Cut> {
     combination.iter().find_map(|trace| match trace.status {

@@ -10,11 +10,11 @@
 
 use std::ops::ControlFlow;
 
-use cyrano_engine::{Execution, Racing, Violation};
+use cyrano_engine::{Cut, Execution, Racing, Violation};
 use cyrano_ir::{Program, Tags};
 
 use crate::combine::{Found, Goal, Want};
-use crate::goals::{Cut, cut, error};
+use crate::goals::{cut, error};
 use crate::order::{Event, Events};
 use crate::trace::Trace;
 

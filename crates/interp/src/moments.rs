@@ -4,14 +4,14 @@ pub(crate) mod stops;
 
 use std::ops::ControlFlow;
 
-use cyrano_engine::{Execution, Violation};
+use cyrano_engine::{Cut, Execution, Violation};
 use cyrano_ir::{EvalError, InstrId, Invariant, Op, Program, StateVar, ThreadId};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
 
 use crate::combine::{Found, Goal, Want};
 use crate::error::ReplayError;
-use crate::goals::{Cut, cut, error};
+use crate::goals::{cut, error};
 use crate::machine::Code;
 use crate::moments::stops::{Stop, Stops, stops};
 use crate::order::Placing;

@@ -31,11 +31,10 @@ mod waits;
 
 use std::collections::BTreeSet;
 
-use cyrano_engine::{Answer, Cause, Query, Question, Refusal, Stop, Verdict, Violation, limit_reason, vacuity};
+use cyrano_engine::{Answer, Cause, Execution, Query, Question, Refusal, Stop, Verdict, Violation, decided};
 use cyrano_ir::{FinalExpr, Program, Property, Quantifier};
 use cyrano_memory::cat::Cat;
 
-use crate::goals::Cut;
 use crate::meter::Meter;
 pub use all::all_executions;
 pub(crate) use confirm::confirm;
@@ -51,9 +50,8 @@ pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
 
 /// Answers a question about a program under a model about relations.
 pub(crate) fn ask<'p>(query: &Query<'p>, cat: &'p Cat, meter: &mut Meter<'p>) -> Answer {
-    let name = &query.model().name;
-    let is_built_in = cyrano_memory::named(name).as_ref() == Some(query.model());
-    let asked = Asked { program: query.program(), model: name, is_built_in, cat };
+    let is_built_in = cyrano_memory::named(&query.model().name).as_ref() == Some(query.model());
+    let asked = Asked { query, program: query.program(), is_built_in, cat };
     match query.question() {
         Question::Outcomes => asked.outcomes(meter),
         Question::Holds(Property::Final { quantifier, cond, .. }) => asked.condition(*quantifier, cond, meter),
@@ -64,15 +62,15 @@ pub(crate) fn ask<'p>(query: &Query<'p>, cat: &'p Cat, meter: &mut Meter<'p>) ->
     }
 }
 
-struct Asked<'p> {
+struct Asked<'a, 'p> {
+    query: &'a Query<'p>,
     program: &'p Program,
-    model: &'p str,
     /// Whether it is known to let a thread always read what was written last (`waits`).
     is_built_in: bool,
     cat: &'p Cat,
 }
 
-impl<'p> Asked<'p> {
+impl<'p> Asked<'_, 'p> {
     fn notes(&self) -> Notes {
         Notes { has_flags: self.cat.plan().axioms.iter().any(|axiom| axiom.flag), ..Notes::default() }
     }
@@ -82,69 +80,30 @@ impl<'p> Asked<'p> {
         search::pursue(self.program, self.cat, threads, goal, meter)
     }
 
-    /// `Verified`, unless a limit or a bound stood in the way.
-    fn settled(&self, stopped: Result<(), Stop>, notes: &Notes, meter: &Meter<'_>) -> Answer {
-        let (verdict, reason) = match (stopped, notes.cut) {
-            (Err(stop), _) => (Verdict::Unknown, Some(stop.into())),
-            (Ok(()), Some(Cut::Loops)) => {
-                let (threads, times) = (Vec::new(), meter.limits.iterations);
-                (Verdict::Bounded, Some(Cause::Unrolled { threads, times }))
-            }
-            (Ok(()), Some(Cut::Limit(thread, instr))) => {
-                (Verdict::Bounded, Some(limit_reason(self.program, thread, instr)))
-            }
-            (Ok(()), None) if notes.thin => (Verdict::Bounded, Some(Cause::ThinAir(self.model.to_owned()))),
-            (Ok(()), None) => (Verdict::Verified, None),
-        };
-        Answer { flags: notes.flags.clone(), ..Answer::new(verdict, reason) }
-    }
-
-    /// Nothing can be claimed of a program whose executions raise a flag.
-    fn unflagged(&self, answer: Answer) -> Answer {
-        if answer.flags.is_empty() || answer.verdict == Verdict::Unknown {
-            return answer;
-        }
-        let reason = Cause::Flagged(answer.flags.iter().cloned().collect());
-        Answer { flags: answer.flags, ..Answer::new(Verdict::Unknown, Some(reason)) }
+    /// The answer where nothing was found that decides the question.
+    fn settled(&self, stopped: Result<(), Stop>, notes: Notes, meter: &Meter<'_>) -> Answer {
+        notes.noted(self.query, self.is_built_in).answer(self.query, stopped, meter.limits.iterations)
     }
 
     fn outcomes(&self, meter: &mut Meter<'p>) -> Answer {
         let observed = &self.program.observed;
         let mut goal = Outcomes { observed, outcomes: BTreeSet::new(), notes: self.notes() };
         let stopped = self.pursue(&mut goal, meter);
-        let answer = self.settled(stopped, &goal.notes, meter);
-        Answer { outcomes: goal.outcomes, ..answer }
+        Answer { outcomes: goal.outcomes, ..self.settled(stopped, goal.notes, meter) }
     }
 
     fn condition(&self, quantifier: Quantifier, cond: &'p FinalExpr, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Final { quantifier, cond, decision: None, notes: self.notes() };
         let stopped = self.pursue(&mut goal, meter);
-        let exists = quantifier == Quantifier::Exists;
-        if let Some((execution, undefined)) = goal.decision {
-            let verdict = if exists { Verdict::Verified } else { Verdict::Violated };
-            let reason = undefined.map(|error| Cause::NoValue(Some(error)));
-            let violation = (!exists).then_some(Violation::FinalState);
-            return Answer { violation, execution: Some(execution), ..Answer::new(verdict, reason) };
-        }
-        let settled = self.unflagged(self.settled(stopped, &goal.notes, meter));
-        match settled.verdict {
-            Verdict::Verified if !goal.notes.ended => nothing(vacuity::NO_END),
-            Verdict::Verified if exists => {
-                Answer { violation: Some(Violation::NoWitness), ..Answer::new(Verdict::Violated, None) }
-            }
-            _ => settled,
-        }
+        let Some((execution, undefined)) = goal.decision else { return self.settled(stopped, goal.notes, meter) };
+        let violation = (quantifier != Quantifier::Exists).then_some(Violation::FinalState);
+        decided(violation, undefined.map(|error| Cause::NoValue(Some(error))), execution)
     }
 
     fn races(&self, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Races { violation: None, notes: Notes::default() };
         let stopped = self.pursue(&mut goal, meter);
-        if let Some((violation, execution)) = goal.violation {
-            let answer = Answer::new(Verdict::Violated, None);
-            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
-        }
-        let settled = self.settled(stopped, &goal.notes, meter);
-        if settled.verdict == Verdict::Verified && !goal.notes.ended { nothing(vacuity::NO_END) } else { settled }
+        self.violated(goal.violation, stopped, goal.notes, meter)
     }
 
     /// Loops are repeated once, then twice and so on: what hangs mostly does so at once. Where a limit is reached, what was found before stands.
@@ -154,7 +113,7 @@ impl<'p> Asked<'p> {
             let limits = cyrano_engine::Limits { iterations, ..meter.limits.clone() };
             let mut part = meter.part(&limits);
             let asked =
-                Asked { program: self.program, model: self.model, is_built_in: self.is_built_in, cat: self.cat };
+                Asked { query: self.query, program: self.program, is_built_in: self.is_built_in, cat: self.cat };
             let answer = asked.hangs(&mut part);
             (meter.stats, meter.bytes) = (part.stats, part.bytes);
             let looped = matches!(answer.reason, Some(Cause::Unrolled { .. }));
@@ -170,48 +129,25 @@ impl<'p> Asked<'p> {
     fn hangs(&self, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Hangs { program: self.program, violation: None, notes: self.notes() };
         let stopped = self.pursue(&mut goal, meter);
-        if let Some((violation, execution)) = goal.violation {
-            let answer = Answer::new(Verdict::Violated, None);
-            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
-        }
-        let settled = self.unflagged(self.settled(stopped, &goal.notes, meter));
-        match settled.verdict {
-            Verdict::Verified if self.program.may_wait() => {
-                Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())))
-            }
-            Verdict::Verified if !goal.notes.ended => nothing(vacuity::NO_END),
-            _ => settled,
-        }
+        self.violated(goal.violation, stopped, goal.notes, meter)
     }
 
     fn wrong(&self, allowed: Option<&'p BTreeSet<Vec<i128>>>, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Wrong { observed: &self.program.observed, allowed, violation: None, notes: self.notes() };
         let stopped = self.pursue(&mut goal, meter);
-        if let Some((violation, execution)) = goal.violation {
-            let answer = Answer::new(Verdict::Violated, None);
-            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
-        }
-        let settled = self.unflagged(self.settled(stopped, &goal.notes, meter));
-        if settled.verdict != Verdict::Verified {
-            return settled;
-        }
-        let (ended, asserted) = (goal.notes.ended, goal.notes.asserted);
-        let can_go_wrong = vacuity::can_go_wrong(self.program);
-        match allowed {
-            Some(_) if !ended => return nothing(vacuity::NO_END),
-            Some(_) if self.program.observed.is_empty() => return nothing(vacuity::NOTHING_OBSERVED),
-            None if self.program.may_wait() => {}
-            None if !can_go_wrong => return nothing(vacuity::NO_ASSERTION),
-            None if !asserted && !ended => return nothing(vacuity::NO_ASSERTION_REACHED),
-            _ => {}
-        }
-        if self.program.may_wait() && !self.is_built_in {
-            return Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())));
-        }
-        settled
+        self.violated(goal.violation, stopped, goal.notes, meter)
     }
-}
 
-fn nothing(what: &'static str) -> Answer {
-    Answer::new(Verdict::Vacuous, Some(Cause::Nothing(what)))
+    fn violated(
+        &self,
+        violation: Option<(Violation, Execution)>,
+        stopped: Result<(), Stop>,
+        notes: Notes,
+        meter: &Meter<'_>,
+    ) -> Answer {
+        match violation {
+            Some((violation, execution)) => decided(Some(violation), None, execution),
+            None => self.settled(stopped, notes, meter),
+        }
+    }
 }

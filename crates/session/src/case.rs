@@ -84,9 +84,7 @@ impl Case {
     /// The program for a question: calls and responses matter to criteria for transactions only, and where pairs of accesses are reordered
     /// what a litmus test says to be in one order with everything stands between fences.
     pub fn for_question(&self, property: Option<&Property>, model: &Model) -> Cow<'_, Self> {
-        if model.cat().is_some()
-            && let Some((program, unchecked)) = cyrano_cfront::without_ends(&self.program)
-        {
+        if let Some((program, unchecked)) = without_ends(&self.program, model) {
             let without = Self { program, unchecked, ..self.clone() };
             return Cow::Owned(without.for_question(property, model).into_owned());
         }
@@ -107,8 +105,17 @@ impl Case {
         Cow::Owned(Self { program: self.program.without_calls(), ..self.clone() })
     }
 
+    /// A program of the same source, changed perhaps, as the model has it: without what cannot be checked there, and with C's orders mapped.
+    pub(crate) fn compiled<'p>(&self, program: &'p Program, model: &Model) -> Cow<'p, Program> {
+        let without = without_ends(program, model).map_or(Cow::Borrowed(program), |(program, _)| Cow::Owned(program));
+        match self.target(model) {
+            Some(target) => Cow::Owned(mapping::compiled(&without, target)),
+            None => without,
+        }
+    }
+
     /// What C's memory orders are mapped to under a model that is not about a language; nothing if there are none, or if every access is in order there anyway.
-    fn target(&self, model: &Model) -> Option<Target> {
+    pub(crate) fn target(&self, model: &Model) -> Option<Target> {
         let is_c = self.frontend.maps_orders() && mapping::speaks_of_orders(&self.program);
         let target = match (model.cat(), model.name.as_str()) {
             (None, _) if model.has_own_order() => None,
@@ -141,7 +148,7 @@ impl Case {
     }
 
     /// What is said where C's memory orders are not the model's own.
-    fn mapped(&self, model: &Model) -> Option<String> {
+    pub(crate) fn mapped(&self, model: &Model) -> Option<String> {
         let speaks = self.frontend.maps_orders() && mapping::speaks_of_orders(&self.program);
         let in_order = model.cat().is_none() && model.known_tags().contains(Tags::SEQ_CST);
         // The program may have been mapped already.
@@ -276,4 +283,9 @@ impl Case {
             replayed,
         })
     }
+}
+
+/// A program without the ends of locals, which models about relations cannot check, and what that leaves unchecked.
+fn without_ends(program: &Program, model: &Model) -> Option<(Program, Vec<(String, Span)>)> {
+    model.cat().and_then(|_| cyrano_cfront::without_ends(program))
 }

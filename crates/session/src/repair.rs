@@ -105,6 +105,11 @@ impl<'a> Task<'a> {
         self.aims.first().map(|aim| aim.case).ok_or_else(|| Failure::input("there is nothing to repair"))
     }
 
+    /// Whether C's orders are mapped to what the model has.
+    fn maps_orders(&self) -> bool {
+        self.aims.iter().any(|aim| aim.case.target(self.model).is_some())
+    }
+
     /// What has to hold, each once.
     fn criteria(&self) -> String {
         let mut criteria: Vec<&str> = Vec::new();
@@ -177,7 +182,8 @@ impl Asker<'_> {
     /// Whether this is a test, which has too many states for the explorer. Histories are for the explorer alone.
     fn is_symbolic_first(&self, number: usize, query: &Query<'_>) -> bool {
         let about_calls = matches!(query.question(), Question::Holds(Property::Transactions(_)));
-        self.task.aims[number].case.test.is_some() && !about_calls
+        let case = self.task.aims[number].case;
+        case.test.is_some() && !case.is_whole() && !about_calls
     }
 }
 
@@ -191,6 +197,14 @@ impl Ask for Asker<'_> {
     fn compile(&self, text: &str) -> Option<Vec<Program>> {
         let compiled = self.task.aims[0].case.again(text, self.task.aims.iter().map(|aim| aim.case)).ok()?;
         Some(compiled.into_iter().map(|case| case.program).collect())
+    }
+
+    fn compiled<'p>(&self, program: &'p Program) -> Cow<'p, Program> {
+        self.task.aims[0].case.compiled(program, self.task.model)
+    }
+
+    fn maps_orders(&self) -> bool {
+        self.task.maps_orders()
     }
 
     fn name(&self, number: usize) -> Option<String> {
@@ -251,17 +265,17 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
     if case.algorithm.is_some() {
         return repair_orders(&asker, case);
     }
-    if task.model.cat().is_some() {
-        return repair_edits(&asker, case);
-    }
-    let repaired = repair_fences(&asker, case)?;
+    // Fences of kinds are for models of pairs, and for programs that say nothing about order themselves.
+    let by_edits = task.model.cat().is_some() || task.maps_orders();
+    let find = |asker: &Asker<'_>| if by_edits { repair_edits(asker, case) } else { repair_fences(asker, case) };
+    let repaired = find(&asker)?;
     let asked: Vec<Aim<'_>> = task.aims.iter().map(Aim::as_asked).collect();
     let added = asked.iter().zip(task.aims).any(|(asked, all)| asked.goals.len() < all.goals.len());
     if !added || repaired.report.verdict != Verdict::Unknown.name() || runner.stopped().is_some() {
         return Ok(repaired);
     }
     let asked = Task { aims: &asked, ..*task };
-    let mut again = repair_fences(&Asker { task: &asked, runner, watch, sessions: Sessions::default() }, case)?;
+    let mut again = find(&Asker { task: &asked, runner, watch, sessions: Sessions::default() })?;
     let undecided = repaired.report.reason.map_or_else(String::new, |why| format!(": {why}"));
     let note = format!("whether it terminates was not decided{undecided}");
     again.report.reason = Some(again.report.reason.map_or(note.clone(), |reason| format!("{reason}; {note}")));

@@ -16,17 +16,20 @@ pub struct Relations {
     pub co: Vec<(usize, usize)>,
     /// From a read to the first write after the one that it sees.
     pub fr: Vec<(usize, usize)>,
+    /// Compare-and-swaps that succeed and keep their register, rather than to write there what they read, where a model tells the difference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<usize>,
 }
 
 impl From<Computed> for Relations {
-    fn from(Computed { rf, co, fr }: Computed) -> Self {
-        Self { rf, co, fr }
+    fn from(Computed { rf, co, fr, kept }: Computed) -> Self {
+        Self { rf, co, fr, kept }
     }
 }
 
 impl From<Relations> for Computed {
-    fn from(Relations { rf, co, fr }: Relations) -> Self {
-        Self { rf, co, fr }
+    fn from(Relations { rf, co, fr, kept }: Relations) -> Self {
+        Self { rf, co, fr, kept }
     }
 }
 

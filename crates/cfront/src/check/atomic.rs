@@ -5,10 +5,10 @@ use cyrano_ir::{BinOp, Fence, Tags};
 use super::{Checker, Fallible, Reported, fold};
 use crate::ast;
 use crate::atomics::{self, Barrier, Called, Change, Complaint, Family, Order, Orders, Result, Use};
-use crate::integers::INT;
 use crate::source::{Loc, Problem};
 use crate::tree::{Atomic, AtomicOp, Expr, ExprKind, Intrinsic, Said};
 use crate::types::Type;
+use crate::types::integers::INT;
 
 /// An operation in the making: its location's type, and its arguments so far.
 struct Made {

@@ -3,9 +3,9 @@
 use cyrano_ir::LocalExpr;
 
 use super::{Checker, Fallible};
-use crate::arith;
 use crate::ast;
 use crate::tree::{Expr, ExprKind, Lvalue, LvalueKind};
+use crate::types::arith;
 use crate::types::{Type, Types};
 use cyrano_ir::{BinOp, Expr as Ir, WORD};
 

@@ -5,9 +5,9 @@ use cyrano_ir::suggest::closest;
 
 use super::{Checker, Fallible, Reported, Symbol};
 use crate::ast::{self, Name};
-use crate::integers::{self, INT};
 use crate::source::{Loc, Problem};
 use crate::tree::{Expr, ExprKind, Lvalue, LvalueKind};
+use crate::types::integers::{self, INT};
 use crate::types::{SIZE, StructId, Type};
 
 impl Checker<'_> {

@@ -8,9 +8,9 @@ use cyrano_ir::{BinOp, Fence, FenceSet};
 use super::{Checker, Fallible};
 use crate::ast::{self, Name};
 use crate::atomics;
-use crate::integers::INT;
 use crate::source::{Loc, Problem};
 use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
+use crate::types::integers::INT;
 use crate::types::{MAX_WORDS, Type};
 
 /// The intrinsics and the number of their arguments.

@@ -4,10 +4,10 @@ use cyrano_ir::BinOp;
 
 use super::{Checker, Fallible};
 use crate::ast::{self, Unary};
-use crate::integers::{INT, common};
 use crate::source::{Loc, Problem};
 use crate::tree::{Calc, Expr, ExprKind, Lvalue, LvalueKind};
 use crate::types::Type;
+use crate::types::integers::{INT, common};
 
 impl Checker<'_> {
     pub(super) fn unary(&mut self, op: Unary, arg: &ast::Expr, loc: Loc) -> Fallible<Expr> {

@@ -7,9 +7,9 @@ use cyrano_ir::Tags;
 
 use super::{Checker, Fallible};
 use crate::ast::{self, Name};
-use crate::integers::INT;
 use crate::source::Loc;
 use crate::tree::{Expr, ExprKind, Intrinsic, ThreadCall};
+use crate::types::integers::INT;
 use crate::types::{SIZE, Type};
 
 /// The functions whose arguments alone matter.

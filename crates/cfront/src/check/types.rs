@@ -4,8 +4,8 @@ use cyrano_ir::IntType;
 
 use super::{Checker, Fallible, Reported, Symbol};
 use crate::ast::{self, EnumSpec, Name, StructSpec, TypeExpr};
-use crate::integers::INT;
 use crate::source::Loc;
+use crate::types::integers::INT;
 use crate::types::{Bits, FieldDef, MAX_WORDS, POINTER_BITS, Signature, Store, StructDef, StructId, Type, WORD_BITS};
 
 impl Checker<'_> {

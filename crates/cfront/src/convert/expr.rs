@@ -6,7 +6,7 @@ use lang_c::span::Node;
 
 use super::Converter;
 use crate::ast::{Expr, ExprKind, Unary};
-use crate::condition::parse_integer;
+use crate::preprocess::condition::parse_integer;
 use crate::source::Loc;
 
 impl Converter<'_> {

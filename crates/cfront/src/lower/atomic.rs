@@ -7,11 +7,11 @@
 use cyrano_ir::{BinOp, Change, Expr as Ir, Fence, IntType, LocalExpr, Op, Place, Tags, UnOp};
 
 use super::{Lowerer, Spot};
-use crate::arith;
 use crate::atomics::{self, Result};
 use crate::check::fold_with;
 use crate::tree::{Atomic, AtomicOp, Calc, Expr, Lvalue, LvalueKind, Said};
 use crate::types::Type;
+use crate::types::arith;
 
 /// The tags of an access to an atomic object that says nothing about its order (C11, 6.2.6.1 and 6.5.16).
 pub(super) fn seq_cst() -> Tags {

@@ -3,8 +3,8 @@
 use cyrano_ir::{Expr as Ir, LocalExpr, Op, Place, UNDEFINED};
 
 use super::{Frame, Lowerer, MAX_REGISTERS, Spot};
-use crate::addresses::Holder;
-use crate::escape::strip;
+use crate::flow::addresses::Holder;
+use crate::flow::escape::strip;
 use crate::tree::{Expr, ExprKind, FuncId, LocalId, Lvalue, LvalueKind};
 use crate::types::Type;
 

@@ -3,10 +3,10 @@
 use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place};
 
 use super::Lowerer;
-use crate::arith;
 use crate::ast::Unary;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Type;
+use crate::types::arith;
 
 impl Lowerer<'_, '_> {
     /// A condition as a value that counts as true or false.

@@ -4,8 +4,8 @@ use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, WORD};
 
 use super::atomic::seq_cst;
 use super::{Lowerer, Spot};
-use crate::arith;
 use crate::tree::{Calc, Expr, ExprKind, Intrinsic, Lvalue, LvalueKind, Part};
+use crate::types::arith;
 use crate::types::{SIZE, Store, Type};
 
 impl Lowerer<'_, '_> {
@@ -242,7 +242,7 @@ impl Lowerer<'_, '_> {
             }
             LvalueKind::Field(base, _) => self.is_register(base),
             LvalueKind::Index(base, index) => matches!(index.kind, ExprKind::Const(_)) && self.is_register(base),
-            LvalueKind::Deref(pointer) => match &crate::escape::strip(pointer).kind {
+            LvalueKind::Deref(pointer) => match &crate::flow::escape::strip(pointer).kind {
                 ExprKind::Read(Lvalue { kind: LvalueKind::Local(id), .. }) => {
                     let alias = self.frames.last().and_then(|frame| frame.aliases.get(id.0));
                     matches!(alias, Some(Some(Spot::Regs { .. })))

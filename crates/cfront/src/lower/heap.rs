@@ -22,10 +22,10 @@ use cyrano_ir::{Addr, BinOp, Change, Expr as Ir, LocalExpr, Op, Place, UNDEFINED
 
 use super::spot::target;
 use super::{Lowerer, Spot};
-use crate::arith;
-use crate::memory::{Memory, OBJECTS, Object};
+use crate::lower::memory::{Memory, OBJECTS, Object};
 use crate::tree::Expr;
 use crate::types::Type;
+use crate::types::arith;
 
 impl Lowerer<'_, '_> {
     /// An object: a new one, or one that was freed.

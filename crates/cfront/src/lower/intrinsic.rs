@@ -6,9 +6,9 @@
 use cyrano_ir::{BinOp, Change, Expr as Ir, IntType, LocalExpr, Op, Place, UnOp};
 
 use super::{Lowerer, Spot};
-use crate::arith;
 use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
 use crate::types::Type;
+use crate::types::arith;
 
 impl Lowerer<'_, '_> {
     pub(super) fn intrinsic(&mut self, what: &Intrinsic, args: &[Expr], position: u32) -> Vec<LocalExpr> {

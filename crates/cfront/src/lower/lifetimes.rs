@@ -1,4 +1,4 @@
-//! Locals whose calls end while somebody may know of them ([`crate::kept`]).
+//! Locals whose calls end while somebody may know of them ([`crate::flow::kept`]).
 //!
 //! Such a local has a header like what `malloc` makes, which the end of its call marks as freed, so that every later access to it is an error; so does
 //! `pthread_exit` for all calls of the thread. In a loop each call has an object of its own, up to a bound. The locals of `main` live until the program ends, unless

@@ -3,8 +3,8 @@
 use cyrano_ir::{AccessKind, Addr, ArrayId, BinOp, Expr as Ir, LocalExpr, Op, Place, RegId, Tags, UnOp, WORD};
 
 use super::Lowerer;
-use crate::arith;
 use crate::tree::{Lvalue, LvalueKind};
+use crate::types::arith;
 use crate::types::{Bits, Store, Type};
 
 /// The array of all words.

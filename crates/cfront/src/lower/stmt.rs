@@ -6,8 +6,8 @@
 use cyrano_ir::{BinOp, Expr as Ir, Op, UnOp};
 
 use super::Lowerer;
-use crate::arith;
 use crate::tree::{Expr, ExprKind, Intrinsic, LabelId, Loop, Stmt, StmtKind};
+use crate::types::arith;
 
 impl Lowerer<'_, '_> {
     pub(super) fn stmt(&mut self, stmt: &Stmt) {

@@ -23,8 +23,8 @@
 use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, RegId, Span, Tags, UNDEFINED, WORD};
 
 use super::{Lowerer, Spot};
-use crate::arith;
 use crate::tree::{Expr, FuncId, ThreadCall};
+use crate::types::arith;
 use crate::types::{Signature, Type};
 
 /// The words of a thread's object.

@@ -7,7 +7,7 @@ use cyrano_ir::dataflow::{successors, writes};
 use cyrano_ir::{Addr, BinOp, Expr as Ir, Instr, InstrId, LocalExpr, Op, Place, RegId, Thread, UNDEFINED, UnOp};
 
 use super::{for_each_expr, registers_of};
-use crate::arith;
+use crate::types::arith;
 
 /// What a register holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

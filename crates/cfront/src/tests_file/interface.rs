@@ -6,10 +6,10 @@ use cyrano_ir::{Diagnostic, Span, WORD};
 use super::parse::{Parsed, Parser, Tokens, guessed, unexpected};
 use super::scan::{Kind, Token};
 use super::{Argument, Call};
-use crate::arith;
-use crate::condition::parse_integer;
+use crate::preprocess::condition::parse_integer;
 use crate::tree::FuncId;
 use crate::types::Type;
+use crate::types::arith;
 
 /// The most values of an argument.
 const MAX_VALUES: usize = 64;

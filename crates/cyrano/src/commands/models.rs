@@ -1,8 +1,6 @@
 //! `cyrano models`, and `cyrano models compare`.
 
 use cyrano_engine::Engine;
-use cyrano_explore::Explore;
-use cyrano_interp::Interp;
 use cyrano_ir::{OwnOrder, Program};
 use cyrano_memory::Model;
 use cyrano_report::{
@@ -11,7 +9,6 @@ use cyrano_report::{
 };
 use cyrano_session::distinguish::Bounds;
 use cyrano_session::{Failure, Options, Runner, VERSION};
-use cyrano_symbolic::Symbolic;
 use cyrano_trace::ModelInfo;
 
 use crate::args::{ModelsArgs, ModelsCommand, TableArgs, TellApartArgs};
@@ -30,7 +27,8 @@ pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
         Some(name) => vec![models::resolve(name)?],
         None => cyrano_memory::all().into_iter().chain(cyrano_memory::relational()).collect(),
     };
-    let reports: Vec<ModelReport> = models.iter().map(report).collect();
+    let runner = Runner::new(&options::options()?, usize::MAX);
+    let reports: Vec<ModelReport> = models.iter().map(|model| report(&runner, model)).collect();
     let outputs = Outputs::new(&args.output);
     outputs.plain(&args.output, || models_json(&reports, VERSION), |_, style| models_text(&reports, style));
     Ok(outputs.exit(0))
@@ -65,10 +63,9 @@ fn table(args: &TableArgs) -> Result<u8, Failure> {
 }
 
 /// An engine that takes the empty program takes the model; whether it takes every program is asked with some that are hard.
-fn report(model: &Model) -> ModelReport {
-    let engines: [&dyn Engine; 3] = [&Explore::default(), &Symbolic::default(), &Interp];
+fn report(runner: &Runner, model: &Model) -> ModelReport {
     let takes = |engine: &dyn Engine, program: Program| engine.runs(&with_order(program, model), model);
-    let run = engines.into_iter().filter(|engine| takes(*engine, Program::default()));
+    let run = runner.engines().filter(|engine| takes(*engine, Program::default()));
     let described = run.map(|engine| {
         let hard = [(LOADED_ADDRESS, "an address depends on a loaded value"), (SETUP, "there is a setup thread")];
         let but: Vec<&str> =

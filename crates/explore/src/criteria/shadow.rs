@@ -22,6 +22,7 @@ use cyrano_ir::{Blocks, InstrId, Op, Program, RegId};
 
 use crate::criteria::serial::Way;
 use crate::encoding::codec::{put, take};
+use crate::faults::Fault;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::{Data, Entry, State, Value, What};
 use crate::semantics::step::{Stepper, Successor, Successors};
@@ -467,10 +468,11 @@ impl<'m> Stepper<'m> {
             Value::Pending(_) => unreachable!("nothing is pending any more"),
         });
         let handed: Vec<i128> = std::iter::once(i128::from(entry.instr)).chain(values).collect();
+        let any = self.m.config.has_fault(Fault::HandOnAnything);
         let Some(shadow) = &mut successor.state.shadow else { return };
         shadow.members.retain_mut(|member| {
             let owed = &mut member.threads[thread].owed;
-            !owed.is_empty() && owed.remove(0) == handed
+            !owed.is_empty() && (owed.remove(0) == handed || any)
         });
         shadow.members.dedup();
         if shadow.members.is_empty() {
@@ -481,13 +483,14 @@ impl<'m> Stepper<'m> {
     /// Compares memory in those successors in which no thread is in a block.
     pub(crate) fn compare_shadows(&mut self, out: &mut Successors) {
         let Some(shadows) = &self.m.shadows else { return };
+        let any = self.m.config.has_fault(Fault::AnyMemory);
         for successor in out.iter_mut().filter(|successor| successor.event.is_none()) {
             let state = &mut successor.state;
             if !shadows.threads.iter().enumerate().all(|(thread, marks)| is_outside(state, thread, marks)) {
                 continue;
             }
             let State { memory, shadow: Some(shadow), .. } = state else { continue };
-            shadow.members.retain(|member| member.memory == *memory);
+            shadow.members.retain(|member| any || member.memory == *memory);
             if shadow.members.is_empty() {
                 successor.event = Some(Violation::Blocks);
             }

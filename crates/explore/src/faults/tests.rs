@@ -197,3 +197,34 @@ fn certificates_of_a_broken_explorer_are_refused() {
     }
     assert!(unnoticed.is_empty(), "no certificate of {unnoticed:?} is refused");
 }
+
+/// Blocks that are not atomic in the order of their commits, as memory tells, and as what they hand on tells.
+const NOT_ATOMIC: [(Fault, &str); 2] = [
+    (
+        Fault::AnyMemory,
+        "threads { shared x; thread w[2] { local r; atomic add { r := x; commit; x := r + 1; r := 0; } } } \
+         check commit-atomicity;",
+    ),
+    (
+        Fault::HandOnAnything,
+        "threads { shared x, y; local r, s; thread w { atomic both { x := 1; commit; y := 1; } } \
+         thread q { atomic look { r := x; commit; s := y; } } } check commit-atomicity;",
+    ),
+];
+
+/// The explorer without its fault refutes these blocks, and the certificate of the broken one is refused.
+#[test]
+fn certificates_of_blocks_are_refused() {
+    assert_eq!(NOT_ATOMIC.map(|(fault, _)| fault), Fault::OF_BLOCKS);
+    let model = cyrano_memory::named("sc").expect("a model");
+    for (fault, source) in NOT_ATOMIC {
+        let program = cyrano_rml::compile(source, "blocks", &[]).expect("a program");
+        let property = &program.checks[0].property;
+        let query = Query::new(&program, &model, Question::Holds(property)).expect("a question");
+        let right = cyrano_explore::Explore::default().ask(query, &limits(5.0, 1), &());
+        let explore = Explore { fault: Some(fault), ..Explore::default() };
+        let broken = explore.ask(query, &limits(5.0, 1), &());
+        let found = (right.verdict, broken.verdict, refuses(&explore, &program, property, &model));
+        assert_eq!(found, (Verdict::Violated, Verdict::Verified, Some(true)), "{fault:?}");
+    }
+}

@@ -7,7 +7,6 @@
 //!
 //! **Invariant:** a set that is reported was verified on what the text with it compiles to.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +19,7 @@ use super::text::from_now;
 use super::{Ask, Trouble, judge};
 use crate::edits::{Editable, Offer};
 use crate::fence::{Fence, Position};
-use crate::machines::{MachineFence, machine_fences};
+use crate::machines::{MachineFence, language_fences, machine_fences};
 use crate::places::{Places, inserted};
 use crate::shape::same_but_for_fences;
 use crate::suite::Judgement;
@@ -140,11 +139,15 @@ impl<'a, A: Ask> Machine<'a, A> {
         self.language.write(&replaced(self.text, &ways), &placed).text
     }
 
+    /// The fences of the machine; those of the language, if it is mapped to the machine.
+    fn fences(&self) -> Vec<MachineFence> {
+        if self.asker.maps_orders() { language_fences(self.model) } else { machine_fences(self.model) }
+    }
+
     /// Finds places for the fences of the model that the language can write, and compiles the charts.
     fn offer_fences(&mut self, weights: &BTreeMap<String, u32>) -> Result<(), Trouble> {
         let statement = |fence: &MachineFence| self.language.statement(self.text, fence.fence);
-        let fences: Vec<MachineFence> =
-            machine_fences(self.model).into_iter().filter(|fence| statement(fence).is_some()).collect();
+        let fences: Vec<MachineFence> = self.fences().into_iter().filter(|fence| statement(fence).is_some()).collect();
         self.charts = self.asker.programs().into_iter().cloned().collect();
         let Some(strongest) = fences.last().and_then(statement) else { return Ok(()) };
         let places = self.places(&strongest)?;
@@ -203,12 +206,13 @@ impl<'a, A: Ask> Machine<'a, A> {
                     .or_insert_with(|| thread.name.clone());
             }
         }
+        let language = cyrano_memory::named("rc11").filter(|_| self.asker.maps_orders());
+        let known = language.as_ref().unwrap_or(self.model).known_tags();
         let mut offered = BTreeSet::new();
         for ((start, end), thread) in accesses {
             let ways = self.language.stronger(self.text, start..end);
             let fitting = ways.into_iter().filter_map(|way| {
                 let programs = self.asker.compile(&replaced(self.text, &[&way]))?;
-                let known = self.model.known_tags();
                 let retags = retags(&plain, &programs)?;
                 retags.iter().all(|retag| retag.is_known(known)).then_some((way, retags))
             });
@@ -285,7 +289,7 @@ impl<'a, A: Ask> Machine<'a, A> {
                 self.asker.name(number).map_or("a check".to_owned(), |test| format!("the check of {test}"))
             };
             let put = |_: usize, query: Query<'_>| self.asker.ask(number, query, until);
-            let form = |_: &Property| Cow::Borrowed(&programs[number]);
+            let form = |_: &Property| self.asker.compiled(&programs[number]);
             let judged = judge(self.asker, number, self.model, form, what, put, &self.trouble);
             if matches!(judged, Judgement::Correct) {
                 self.verified.borrow_mut().insert((number, set.to_vec()));
@@ -338,6 +342,7 @@ impl<A: Ask> Editable for Machine<'_, A> {
             return true;
         }
         let program = self.edited(wrong.program, set);
+        let program = self.asker.compiled(&program);
         let query = Query::new(&program, self.model, Question::Holds(&wrong.property));
         query.is_ok_and(|query| self.asker.confirms(query, wrong.violation.as_ref(), &wrong.execution))
     }

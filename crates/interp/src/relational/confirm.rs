@@ -12,7 +12,7 @@ use super::goals::{has_race, is_done, outcome, truth, wrong};
 use super::graph::Candidate;
 use super::hang::{error, hang};
 use super::setup;
-use super::thread::{Need, Run, Status};
+use super::thread::{Need, Reading, Run, Status};
 use super::traces::Trace;
 use super::waits::deadlock;
 use crate::error::ReplayError;
@@ -63,7 +63,10 @@ pub(crate) fn confirm(
 
 /// A thread with the values of the record, up to where that ends.
 fn rerun<'p>(program: &'p Program, execution: &Execution, thread: ThreadId) -> Result<Trace<'p>> {
-    let mut own = execution.order.iter().filter(|access| access.thread == thread);
+    let kept = execution.relations.iter().flat_map(|relations| &relations.kept);
+    let kept: Vec<usize> = kept.copied().collect();
+    let own = execution.order.iter().enumerate().filter(|(_, access)| access.thread == thread);
+    let mut own = own.map(|(at, access)| (access, kept.contains(&(at + 1))));
     let mut choices = execution.choices.get(thread.index()).cloned().unwrap_or_default().into_iter();
     let mut run = Run::new(program, thread, usize::MAX);
     loop {
@@ -71,7 +74,7 @@ fn rerun<'p>(program: &'p Program, execution: &Execution, thread: ThreadId) -> R
         let need = run.proceed(false);
         // Stores need nothing, so the record may have several before what is needed next.
         for performed in &run.accesses[done..] {
-            let recorded = own.next().map(|access| access.written);
+            let recorded = own.next().map(|(access, _)| access.written);
             let written = performed.write.map(|write| run.events[write].value);
             if recorded != Some(written) {
                 return refuted(format_args!("a store of {} is not in the record", program.thread(thread).name));
@@ -87,12 +90,14 @@ fn rerun<'p>(program: &'p Program, execution: &Execution, thread: ThreadId) -> R
                 None => return stop(run),
             },
             Need::Read(access, loc) => match own.next() {
-                Some(Access { read: Some(value), .. }) => run.read(access, loc, *value, false),
+                Some((Access { read: Some(value), .. }, kept)) => {
+                    run.read(access, loc, *value, if kept { Reading::Keeping } else { Reading::Plain })
+                }
                 Some(_) => return refuted("a load has no value"),
                 None => return stop(run),
             },
             Need::Success(access, loc) => match own.next() {
-                Some(Access { written, .. }) if written.is_none() || run.is_reserved(loc) => {
+                Some((Access { written, .. }, _)) if written.is_none() || run.is_reserved(loc) => {
                     run.store_exclusive(access, loc, written.is_some())
                 }
                 Some(_) => return refuted("a store-exclusive without a load-exclusive succeeds"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use cyrano_engine::{Execution, Violation};
+use cyrano_engine::{Cause, Cut, Execution, Noted, Query, Violation};
 use cyrano_ir::{EvalError, FinalExpr, FinalVar, Observable, Quantifier};
 use cyrano_memory::cat::Judge;
 
@@ -12,7 +12,7 @@ use super::search::{Goal, Want};
 use super::thread::Status;
 use super::traces::Trace;
 use super::waits::{deadlock, waiting};
-use crate::goals::{Cut, decides};
+use crate::goals::decides;
 
 /// What every goal takes note of.
 #[derive(Default)]
@@ -32,6 +32,15 @@ pub(super) struct Notes {
 }
 
 impl Notes {
+    /// What is said about them. `judges_waits` says whether a thread may always read what was written last (`waits`).
+    pub(super) fn noted(self, query: &Query<'_>, judges_waits: bool) -> Noted {
+        let model = || query.model().name.clone();
+        let left_out = self.thin.then(|| Cause::ThinAir(model()));
+        let deadlocks = (!judges_waits).then(|| Cause::NoDeadlocksUnder(model()));
+        let Self { flags, cut, ended, asserted, .. } = self;
+        Noted { flags, cut, left_out, ended, asserted, deadlocks }
+    }
+
     /// What is wanted of a combination for the sake of these notes alone.
     pub(super) fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let done = is_done(combination);

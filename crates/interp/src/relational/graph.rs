@@ -146,6 +146,8 @@ impl<'a, 'p> Candidate<'a, 'p> {
             for (index, performed) in trace.run.accesses.iter().enumerate() {
                 order.push(self.access(trace.run.thread, index, performed, *start));
             }
+            let kept = trace.run.accesses.iter().enumerate().filter(|(_, performed)| performed.kept);
+            relations.kept.extend(kept.map(|(index, _)| before + index + 1));
             for (number, event) in trace.run.events.iter().enumerate() {
                 access_of[start + number] = event.access.map_or(0, |access| before + access + 1);
             }

@@ -9,7 +9,7 @@ use cyrano_memory::cat::Cat;
 
 use super::confirm::{confirm as confirm_rest, refuted};
 use super::goals::wrong;
-use super::thread::{Need, Run, Status};
+use super::thread::{Need, Reading, Run, Status};
 use super::traces::Trace;
 use crate::error::ReplayError;
 
@@ -73,7 +73,7 @@ fn run_alone<'p>(program: &'p Program, setup: ThreadId, execution: &Execution) -
             },
             Need::Read(access, loc) => {
                 let before = run.events.len();
-                let went = run.read(access, loc, memory[loc.index()], false);
+                let went = run.read(access, loc, memory[loc.index()], Reading::Plain);
                 remember(&run, before, &mut memory);
                 went
             }
@@ -125,11 +125,12 @@ fn without(execution: &Execution, setup: ThreadId, rest: &[usize]) -> Result<Exe
     let relations = execution.relations.as_deref().cloned().unwrap_or_default();
     let moved = (moved(&relations.rf), moved(&relations.co), moved(&relations.fr));
     let (Some(rf), Some(co), Some(fr)) = moved else { return refuted("a relation has an access of the setup thread") };
+    let kept = relations.kept.iter().filter_map(|old| number(*old)).collect();
     let mut choices = execution.choices.clone();
     choices.resize(choices.len().max(setup.index() + 1), Vec::new());
     choices[setup.index()].clear();
     let order = rest.iter().map(|at| execution.order[*at]).collect();
-    Ok(Execution { order, choices, relations: Some(Box::new(Relations { rf, co, fr })) })
+    Ok(Execution { order, choices, relations: Some(Box::new(Relations { rf, co, fr, kept })) })
 }
 
 impl Prepared<'_> {

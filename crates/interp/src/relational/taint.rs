@@ -2,7 +2,7 @@
 //!
 //! Two sets are kept apart: all reads that a value depends on, and those on which it depends *directly*. A condition that only selects one of two values is
 //! written by front ends as a number of one bit (`UnOp::Wrap`) that multiplies each of them; what goes into it does not go into the value directly, and what is
-//! not selected does not go into the value at all. Nor does what a compare-and-swap found go in directly, if it succeeded: that is what it was compared with.
+//! not selected does not go into the value at all. What a compare-and-swap found may go in directly or not, if it succeeded ([`super::thread::Reading`]).
 //! Only models that speak of `direct-addr` and `direct-data` see the difference.
 
 use cyrano_ir::{BinOp, Expr, IntType, LocalExpr, Place, RegId, UnOp};

@@ -5,15 +5,20 @@
 //!
 //! A section of one load and one store to one address is one instruction to the model: its write does not depend on its read.
 
+mod access;
+mod section;
+
 use std::rc::Rc;
 
 use cyrano_ir::dataflow::joins;
 use cyrano_ir::{
-    Access, AccessKind, Addr, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, Program, RegId, Tags,
-    ThreadId,
+    Access, AccessKind, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, Program, RegId, Tags, ThreadId,
 };
 use cyrano_memory::cat::What;
 
+pub(super) use self::access::Reading;
+pub(super) use self::section::Beginning;
+use self::section::Section;
 use super::hang::Lap;
 use super::taint::Sources;
 use crate::set::EventSet;
@@ -67,6 +72,8 @@ pub(super) struct Performed {
     pub(super) loc: LocId,
     pub(super) read: Option<usize>,
     pub(super) write: Option<usize>,
+    /// Whether it is a compare-and-swap that succeeds and keeps its register ([`Reading::Keeping`]).
+    pub(super) kept: bool,
 }
 
 /// A thread on its way.
@@ -101,25 +108,6 @@ pub(super) struct Run<'p> {
     pub(super) failed: Option<InstrId>,
     /// Whether an assertion was evaluated.
     pub(super) asserted: bool,
-}
-
-/// The atomic section that a thread is in.
-#[derive(Clone, Debug)]
-struct Section {
-    /// How many events and accesses there were before it.
-    events: usize,
-    accesses: usize,
-    /// Whether it may write as well as read.
-    updates: bool,
-    read: Option<usize>,
-    beginning: Box<Beginning>,
-}
-
-/// Where a section begins, and the registers there.
-#[derive(Clone, Debug)]
-pub(super) struct Beginning {
-    pub(super) instr: InstrId,
-    registers: Vec<i128>,
 }
 
 /// What a thread needs in order to go on.
@@ -272,57 +260,6 @@ impl<'p> Run<'p> {
         (self.jumps[at].1 > self.iterations).then_some(Need::End(Status::Stopped))
     }
 
-    fn enter_section(&mut self) {
-        let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
-        let updates = self.program.thread(self.thread).section_has(self.pc, stores);
-        let (events, accesses) = (self.events.len(), self.accesses.len());
-        let beginning = Box::new(Beginning { instr: self.pc, registers: self.registers.clone() });
-        self.section = Some(Section { events, accesses, updates, read: None, beginning });
-        self.sections += 1;
-    }
-
-    /// A section that waits has done nothing.
-    fn leave_section(&mut self) {
-        if let Some(section) = self.section.take() {
-            self.events.truncate(section.events);
-            self.accesses.truncate(section.accesses);
-            self.waits = Some(section.beginning);
-        }
-    }
-
-    /// The beginning of a section that it waits at, or in which it has done nothing.
-    pub(super) fn stands_at(&self) -> Option<&Beginning> {
-        let untouched = self.section.as_ref().filter(|section| section.events == self.events.len());
-        self.waits.as_deref().or(untouched.map(|section| &*section.beginning))
-    }
-
-    /// Whether it waits at a section again if it goes on from its beginning and finds this in memory, whatever it chooses.
-    pub(super) fn waits_again(&self, at: &Beginning, memory: &[i128]) -> bool {
-        let mut again = self.clone();
-        (again.pc, again.waits, again.section, again.sections) = (at.instr, None, None, 0);
-        again.registers.clone_from(&at.registers);
-        let mut todo = vec![again];
-        while let Some(mut run) = todo.pop() {
-            let need = run.proceed(false);
-            if run.sections != 1 || run.section.is_none() && run.waits.is_none() {
-                return false;
-            }
-            match need {
-                Need::End(Status::Dropped) => {}
-                Need::Read(access, loc) if run.read(access, loc, memory[loc.index()], false).is_ok() => todo.push(run),
-                Need::Choice(from) => {
-                    let mut chosen = vec![run; from.len()];
-                    if !chosen.iter_mut().zip(from).all(|(run, value)| run.choose(*value).is_ok()) {
-                        return false;
-                    }
-                    todo.extend(chosen);
-                }
-                _ => return false,
-            }
-        }
-        true
-    }
-
     fn decide(&mut self, cond: &LocalExpr) -> Result<bool, EvalError> {
         let sources = self.taint(cond);
         self.ctrl.absorb(&sources.all);
@@ -380,154 +317,6 @@ impl<'p> Run<'p> {
             ctrl: self.ctrl.clone(),
             compared: EventSet::default(),
         }
-    }
-
-    /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not.
-    fn tags(&self, tags: Tags, rmw: bool) -> Tags {
-        if rmw || self.section.is_some() { tags | Tags::SYNC } else { tags }
-    }
-
-    /// Performs a plain store; everything else needs something. What an access is computed from goes wrong before it is performed, whatever it would find.
-    fn access(&mut self, access: &'p Access) -> Result<Option<Need<'p>>, EvalError> {
-        let loc = access.addr.location(self.program, &*self.registers)?;
-        access.dst.as_ref().map(|dst| dst.register(&*self.registers)).transpose()?;
-        access.operands().into_iter().try_for_each(|operand| operand.value(&*self.registers).map(drop))?;
-        let exclusive = access.tags.contains(Tags::EXCLUSIVE);
-        if access.kind != AccessKind::Store {
-            return Ok(Some(Need::Read(access, loc)));
-        }
-        if exclusive {
-            return Ok(Some(Need::Success(access, loc)));
-        }
-        self.write(access, loc, None)?;
-        Ok(None)
-    }
-
-    /// The write of a store, which may be the second half of a read-modify-write; goes on with the next instruction.
-    fn write(&mut self, access: &Access, loc: LocId, exclusive: Option<usize>) -> Result<(), EvalError> {
-        let (value, data) = match access.set() {
-            Some(set) => (set.value(&*self.registers)?, self.taint(set)),
-            None => unreachable!("a store sets a value"),
-        };
-        let amo = self.section.as_ref().and_then(|section| section.read);
-        let mut event = self.event(What::Write, Some(loc), self.tags(access.tags, false));
-        event.value = value;
-        event.addr = self.address(access);
-        event.data = data;
-        event.rmw = amo.is_some();
-        event.half = exclusive.map(Half::Exclusive).or(amo.map(Half::Amo));
-        self.forget_amo(&mut event, amo);
-        let number = self.push(event);
-        let kind = AccessKind::Store;
-        self.accesses.push(Performed { instr: self.pc, kind, loc, read: None, write: Some(number) });
-        self.pc = InstrId(self.pc.0 + 1);
-        Ok(())
-    }
-
-    /// Within one instruction nothing depends on anything.
-    fn forget_amo(&self, event: &mut Event, read: Option<usize>) {
-        if let Some(read) = read {
-            event.addr.remove(read);
-            event.data.remove(read);
-            event.ctrl.remove(read);
-        }
-    }
-
-    fn push(&mut self, mut event: Event) -> usize {
-        event.access = Some(self.accesses.len());
-        self.events.push(event);
-        self.events.len() - 1
-    }
-
-    fn address(&self, access: &Access) -> Sources {
-        match &access.addr {
-            Addr::Fixed(_) => Sources::default(),
-            Addr::Indexed { index, .. } => self.taint(index),
-        }
-    }
-
-    /// Completes a read: of a load, or of a read-modify-write together with its write. If that is `forced`, a compare-and-swap succeeds whatever it finds.
-    pub(super) fn read(&mut self, access: &'p Access, loc: LocId, value: i128, forced: bool) -> Result<(), EvalError> {
-        let mut sources = Sources::default();
-        let register = access.dst.as_ref().map(|dst| self.destination(dst, &mut sources)).transpose()?;
-        let written = match &access.change {
-            Some(Change::Cas { new, .. }) if forced => new.value(&*self.registers).map(Some),
-            Some(change) => change.apply(value, |operand| operand.value(&*self.registers)),
-            None => Ok(None),
-        };
-        // What cannot be added to what is there goes wrong after it has been read.
-        let (written, error) = (written.unwrap_or(None), written.err());
-        let failed = access.failed.filter(|_| written.is_none());
-        let mut event =
-            self.event(What::Read, Some(loc), self.tags(failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw));
-        event.value = value;
-        event.addr = self.address(access);
-        event.rmw = access.kind == AccessKind::Rmw || self.section.as_ref().is_some_and(|section| section.updates);
-        if let Some(Change::Cas { expected, .. }) = &access.change {
-            event.compared = self.taint(expected).all;
-        }
-        let read = self.push(event);
-        let write = written.map(|written| self.write_half(access, loc, written, read));
-        let kind = access.kind;
-        self.accesses.push(Performed { instr: self.pc, kind, loc, read: Some(read), write });
-        if let Some(error) = error {
-            return Err(error);
-        }
-        if let Some(register) = register {
-            match &access.change {
-                Some(Change::Cas { .. }) if written.is_some() => sources.all.insert(read),
-                _ => sources.insert(read),
-            }
-            self.set(register, value, sources);
-        }
-        if let Some(section) = &mut self.section {
-            section.read = Some(read);
-        }
-        if access.tags.contains(Tags::EXCLUSIVE) {
-            self.exclusive = Some(read);
-        }
-        self.pc = InstrId(self.pc.0 + 1);
-        Ok(())
-    }
-
-    fn write_half(&mut self, access: &Access, loc: LocId, value: i128, read: usize) -> usize {
-        let mut event = self.event(What::Write, Some(loc), self.tags(access.tags, true));
-        event.value = value;
-        event.addr = self.address(access);
-        event.data = match &access.change {
-            Some(Change::Set(operand) | Change::Add(operand) | Change::Cas { new: operand, .. }) => self.taint(operand),
-            None => Sources::default(),
-        };
-        event.rmw = true;
-        event.half = Some(Half::Amo(read));
-        self.push(event)
-    }
-
-    /// Whether a store-exclusive to this location can succeed: the last exclusive access was a load of it.
-    pub(super) fn is_reserved(&self, loc: LocId) -> bool {
-        self.exclusive.is_some_and(|read| self.events[read].loc == Some(loc))
-    }
-
-    /// Completes a store-exclusive.
-    pub(super) fn store_exclusive(&mut self, access: &Access, loc: LocId, succeeds: bool) -> Result<(), EvalError> {
-        let mut sources = Sources::default();
-        let register = access.dst.as_ref().map(|dst| self.destination(dst, &mut sources)).transpose()?;
-        let reserved = self.exclusive.take();
-        if succeeds {
-            let number = self.events.len();
-            self.write(access, loc, reserved)?;
-            if access.tags.contains(Tags::SUCCESS) {
-                sources.insert(number);
-            }
-        } else {
-            let kind = AccessKind::Store;
-            self.accesses.push(Performed { instr: self.pc, kind, loc, read: None, write: None });
-            self.pc = InstrId(self.pc.0 + 1);
-        }
-        if let Some(register) = register {
-            self.set(register, i128::from(!succeeds), sources);
-        }
-        Ok(())
     }
 
     /// Completes a choice.

@@ -53,7 +53,7 @@ pub(super) fn traces<'p>(
 ) -> Result<Vec<Vec<Trace<'p>>>, Stop> {
     let values = values::values(program, meter)?;
     let with = |values: &Values, meter: &mut Meter<'p>| -> Result<Vec<Vec<Trace<'p>>>, Stop> {
-        program.thread_ids().map(|thread| of_thread(program, thread, values, meter)).collect()
+        program.thread_ids().map(|thread| of_thread(program, thread, (values, plan.tells_direct()), meter)).collect()
     };
     let threads = with(&values, meter)?;
     if plan.has_no_circles() {
@@ -75,7 +75,7 @@ pub(super) fn traces<'p>(
 fn of_thread<'p>(
     program: &'p Program,
     thread: ThreadId,
-    values: &Values,
+    (values, picks): (&Values, bool),
     meter: &mut Meter<'p>,
 ) -> Result<Vec<Trace<'p>>, Stop> {
     let mut traces = Vec::new();
@@ -104,7 +104,10 @@ fn of_thread<'p>(
                 different.into_iter().for_each(|value| fork(&|run| run.choose(value)));
             }
             Need::Read(access, loc) => {
-                values[loc.index()].iter().for_each(|value| fork(&|run| run.read(access, loc, *value, false)));
+                for value in &values[loc.index()] {
+                    let readings = run.readings(access, *value, picks);
+                    readings.iter().for_each(|reading| fork(&|run| run.read(access, loc, *value, *reading)));
+                }
             }
             Need::Success(access, loc) => {
                 fork(&|run| run.store_exclusive(access, loc, false));

@@ -21,7 +21,7 @@ use cyrano_engine::Stop;
 use cyrano_ir::{Change, Expr, InstrId, LocId, LocalExpr, Op, Program, ThreadId};
 use cyrano_memory::cat::{Matrix, What};
 
-use super::thread::{Need, Run};
+use super::thread::{Need, Reading, Run};
 use super::traces::Trace;
 use crate::meter::Meter;
 
@@ -146,9 +146,9 @@ fn written<'p>(
             Need::Read(access, loc) => {
                 let forced = matches!(access.change, Some(Change::Cas { .. }));
                 for value in &values[loc.index()] {
-                    fork(&|run| run.read(access, loc, *value, false).is_ok());
+                    fork(&|run| run.read(access, loc, *value, Reading::Plain).is_ok());
                     if forced {
-                        fork(&|run| run.read(access, loc, *value, true).is_ok());
+                        fork(&|run| run.read(access, loc, *value, Reading::Forced).is_ok());
                     }
                 }
             }

@@ -307,6 +307,11 @@ impl Plan {
         demands.into_iter().any(|axiom| of(axiom.of, Base::ProgramOrder) && of(axiom.of, Base::ReadsFrom))
     }
 
+    /// Whether dependencies that go into a value directly are told apart.
+    pub fn tells_direct(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node, Node::Base(Base::DirectAddress | Base::DirectData)))
+    }
+
     /// Whether a relation has `rf`, `co` and `fr`.
     fn communicates(&self, node: NodeId) -> bool {
         let of = |leaf| self.includes(node, &|node| *node == Node::Base(leaf));

@@ -264,7 +264,8 @@ fn row(check: &CheckReport) -> Row {
     let stat = |show: &dyn Fn(&Stats) -> String| check.stats.as_ref().map_or_else(dash, show);
     let clients = check.clients.as_ref().and_then(ClientsReport::sentence);
     let blocks = blocks_sentence(&check.blocks);
-    let speed = check.stats.as_ref().filter(|stats| stats.states >= MANY).map(speed);
+    let many = |stats: &&Stats| stats.states >= MANY && stats.seconds >= FOUND_BEFORE;
+    let speed = check.stats.as_ref().filter(many).map(speed);
     let every_number = check.every_number.as_ref();
     let every_number = every_number.and_then(|number| number.sentence(check.verdict, check.stats.as_ref()));
     let (doubt, unreached) = (check.doubt(), unreached_sentence(&check.unreached));
@@ -291,11 +292,12 @@ fn row(check: &CheckReport) -> Row {
     }
 }
 
-/// From this many states on it is told how fast they were found, and what each takes.
+/// From this many states on it is told how fast they were found, and what each takes; not where they were found for another question.
 const MANY: u64 = 1_000_000;
+const FOUND_BEFORE: f64 = 0.01;
 
 fn speed(stats: &Stats) -> String {
-    let rate = stats.states as f64 / stats.seconds.max(1e-3);
+    let rate = stats.states as f64 / stats.seconds;
     let bytes = stats.bytes_per_state().unwrap_or_default();
     format!("{} states a second, {bytes} bytes for each", count(rate as u64))
 }

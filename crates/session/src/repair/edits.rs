@@ -58,9 +58,13 @@ fn shown(found: &Found) -> Option<Trace> {
 
 /// Why it ended like that, and what was not looked at.
 fn reason(found: &Found, asker: &Asker<'_>) -> Option<String> {
-    let unjudged = unjudged(asker.task.aims).filter(|_| found.verdict != Verdict::Irreparable);
-    let unjudged: Vec<&str> = unjudged.collect();
-    let reasons: Vec<&str> = found.reason.as_deref().into_iter().chain(unjudged).collect();
+    let task = asker.task;
+    let unjudged = unjudged(task.aims).filter(|_| task.model.cat().is_some()).map(str::to_owned);
+    let left_out = task.aims.iter().filter_map(|aim| aim.case.for_question(None, task.model).left_out());
+    let mapped = task.aims[0].case.for_question(None, task.model).mapped(task.model);
+    let said: Vec<String> = unjudged.chain(left_out).chain(mapped).collect();
+    let said = said.into_iter().filter(|_| found.verdict != Verdict::Irreparable);
+    let reasons: Vec<String> = found.reason.clone().into_iter().chain(said).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 

@@ -1,7 +1,8 @@
 //! Every number of threads: views of growing size ([`cyrano_views`]) until they prove the property, and instances of growing size until one
 //! violates it.
 //!
-//! Each round looks at all instances with one member more, by the usual search, and then at views with one member more. So a violation is one with the
+//! Each round looks at all instances with one member more, by the usual search, and then at views with one member more. Small views may allow so much that never
+//! happens that larger ones are fewer; so each size gets some work only at first, and the rest if no other proves it. So a violation is one with the
 //! fewest threads, with an execution that is confirmed like any other; and a proof comes with a search of the smallest instances, which must agree.
 //! The instances also tell whether anything is exercised, and exclude deadlocks with few threads; with many views do, if they can ([`Found::deadlock_free`]).
 //!
@@ -10,7 +11,7 @@
 
 use std::time::Instant;
 
-use cyrano_engine::{Cause, EveryNumber, Limits, Query, Question, Refusal, Stats, Verdict, Watch, limit_reason};
+use cyrano_engine::{Cause, EveryNumber, Limits, Query, Question, Refusal, Stats, Stop, Verdict, Watch, limit_reason};
 use cyrano_explore::members::{self, Noted};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
@@ -29,6 +30,9 @@ const LARGEST: usize = 5;
 /// What one instance may take, and what views may take.
 const INSTANCE_MEMORY: u64 = 256 << 20;
 const VIEWS_MEMORY: u64 = 1 << 30;
+
+/// How often views of a size look at their limits before larger ones get their turn: about 260,000 configurations.
+const TURN: u64 = 64;
 
 /// How many configurations a repetition with a larger bound may look at, at least.
 const MORE_CONFIGURATIONS: u64 = 200_000;
@@ -73,6 +77,8 @@ impl Runner {
 struct Tried {
     /// The last views.
     views: Option<Found>,
+    /// The sizes of views whose turn was over before they were closed.
+    postponed: Vec<usize>,
     /// All instances with up to so many members of a family more than one of each were searched.
     instances: usize,
     /// The report about the last instance that was exercised, or else about the last.
@@ -107,12 +113,8 @@ impl Rounds<'_> {
                 return Ok(violated);
             }
             if self.can_grow(size) {
-                let (found, limits) = self.saturate(&program, size)?;
-                let is_proven = found.end == End::Proven;
-                if is_proven || proven.is_none() {
-                    self.tried.views = Some(found);
-                    proven = is_proven.then_some(limits);
-                }
+                let limits = self.turn(size);
+                self.grow(&program, size, &limits, &mut proven)?;
             }
             let exercised = self.tried.instance.as_ref().is_some_and(|report| report.verdict != Verdict::Vacuous);
             let settled = proven.is_some() && self.deadlock_free() && exercised;
@@ -120,7 +122,38 @@ impl Rounds<'_> {
                 break;
             }
         }
+        for size in std::mem::take(&mut self.tried.postponed) {
+            if proven.is_none() && self.runner.stopped().is_none() {
+                self.grow(&program, size, &self.runner.limits.clone(), &mut proven)?;
+            }
+        }
         Ok(self.report(proven.as_ref()))
+    }
+
+    /// What views of a size may use before larger ones get their turn.
+    fn turn(&self, size: usize) -> Limits {
+        let limits = self.runner.limits.clone();
+        if size < LARGEST && limits.looks.is_none() { limits.with_looks(TURN) } else { limits }
+    }
+
+    /// Looks at views of a size; `proven` under which limits is for the last ones, or those that prove it.
+    fn grow(
+        &mut self,
+        program: &Program,
+        size: usize,
+        limits: &Limits,
+        proven: &mut Option<Limits>,
+    ) -> Result<(), Failure> {
+        let (found, limits) = self.saturate(program, size, limits)?;
+        let is_proven = found.end == End::Proven;
+        if matches!(found.end, End::Stopped(Stop::Cancelled)) && self.runner.stopped().is_none() {
+            self.tried.postponed.push(size);
+        }
+        if is_proven || proven.is_none() {
+            self.tried.views = Some(found);
+            *proven = is_proven.then_some(limits);
+        }
+        Ok(())
     }
 
     /// Whether views of this size may prove what those so far did not.
@@ -129,7 +162,7 @@ impl Rounds<'_> {
             None => true,
             // One member more sometimes tells who cannot be there; a second does not.
             Some(found) if found.end == End::Proven => !self.deadlock_free() && size <= found.k + 1 && size <= 3,
-            Some(found) => !matches!(found.end, End::Stopped(_)),
+            Some(found) => !matches!(found.end, End::Stopped(_)) || self.tried.postponed.contains(&found.k),
         }
     }
 
@@ -185,16 +218,18 @@ impl Rounds<'_> {
 
     /// Views of a size, with a larger bound of deferred accesses where it stands in the way and nobody has named one. A queue that grows for ever must not use up
     /// what the run may use: each repetition may do a multiple of the work before it, and if it comes to nothing, what was found before stands.
-    fn saturate(&self, program: &Program, k: usize) -> Result<(Found, Limits), Failure> {
-        let mut limits = self.runner.limits.clone();
+    fn saturate(&self, program: &Program, k: usize, limits: &Limits) -> Result<(Found, Limits), Failure> {
+        let mut limits = limits.clone();
         limits.memory = limits.memory.min(VIEWS_MEMORY);
         let mut found = self.views(program, k, &limits)?;
-        while found.noted.bounded && self.runner.raises && limits.deferred < deferred::MOST {
+        let stopped = matches!(found.end, End::Stopped(_));
+        while !stopped && found.noted.bounded && self.runner.raises && limits.deferred < deferred::MOST {
             let mut wider = limits.clone();
             wider.deferred = (limits.deferred * 2).min(deferred::MOST);
             let most = MORE_CONFIGURATIONS.max(found.configurations.saturating_mul(deferred::FACTOR));
-            let part = Some(wider.clone()).filter(|wider| wider.looks.is_some());
-            let part = part.unwrap_or_else(|| wider.clone().with_looks(2 * most / cyrano_views::CHECK_EVERY));
+            let granted = self.runner.limits.looks.is_some();
+            let part =
+                if granted { wider.clone() } else { wider.clone().with_looks(2 * most / cyrano_views::CHECK_EVERY) };
             let next = self.views(program, k, &part)?;
             if matches!(next.end, End::Stopped(_)) {
                 break;
@@ -268,7 +303,7 @@ impl Rounds<'_> {
             (End::Stopped(stop), _) => {
                 let hint = "do shared variables grow with the number of threads?";
                 let what = format!("views of k = {k}: {} after {} views", stop.reason(), found.views);
-                unknown(if *stop == cyrano_engine::Stop::Memory { format!("{what} ({hint})") } else { what })
+                unknown(if *stop == Stop::Memory { format!("{what} ({hint})") } else { what })
             }
             _ => unknown(match self.runner.stopped() {
                 Some(stop) => format!("views of up to k = {k} do not prove it; {}", stop.reason()),
@@ -280,7 +315,7 @@ impl Rounds<'_> {
     /// The verdict where views are closed and nothing is wrong in them.
     fn proven(&self, found: &Found, limits: &Limits) -> (Verdict, Option<String>) {
         if found.noted.too_large {
-            return (Verdict::Unknown, Some(Cause::Stopped(cyrano_engine::Stop::Size).to_string()));
+            return (Verdict::Unknown, Some(Cause::Stopped(Stop::Size).to_string()));
         }
         if found.noted.bounded {
             return (Verdict::Bounded, Some(Cause::Deferred(limits.deferred).to_string()));

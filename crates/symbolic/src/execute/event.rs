@@ -50,6 +50,8 @@ pub(crate) struct Sources {
     pub(crate) compared: Taint,
     /// The load-exclusive that a store-exclusive belongs to.
     pub(crate) reserved: Taint,
+    /// That a compare-and-swap which succeeds keeps its register, where a model tells that from writing there what it read.
+    pub(crate) kept: Option<Lit>,
     /// Whether the value it writes is computed from the one it reads itself.
     pub(crate) computes: bool,
 }

@@ -254,8 +254,10 @@ impl ThreadWalk<'_, '_> {
             }
             // The status of a store-exclusive depends on the store only where the access says so.
             let told = success.is_none() || access.tags.contains(Tags::SUCCESS);
-            let own = if self.tracks && told { self.own(access, number, success, write.as_ref()) } else { Vec::new() };
-            let own: Taint = Rc::new(own);
+            let own = match self.tracks && told {
+                true => self.own(access, number, success, write.as_ref(), &mut from),
+                false => Taint::default(),
+            };
             let taint = self.gates.union(&index, &own);
             state.registers.write(self.gates, &choices, value, &taint, true);
         }
@@ -284,15 +286,36 @@ impl ThreadWalk<'_, '_> {
         self.reserve(access, number, state);
     }
 
-    /// What the result of an access depends on: itself. What a compare-and-swap found that succeeds is what it was compared with, and does not go in directly.
-    fn own(&self, access: &Access, number: u32, success: Option<Lit>, write: Option<&(Value, Lit)>) -> Vec<(u32, Lit)> {
+    /// What the result of an access depends on: itself. A compare-and-swap that succeeds may keep its register, which then holds what it compared with; what it
+    /// found goes in, but not directly. That is worth a choice only if what it compared with depends on something.
+    fn own(
+        &mut self,
+        access: &Access,
+        number: u32,
+        success: Option<Lit>,
+        write: Option<&(Value, Lit)>,
+        from: &mut Sources,
+    ) -> Taint {
         let all = success.unwrap_or(TRUE);
         if !self.set.traits.direct {
-            return vec![(number, all)];
+            return Rc::new(vec![(number, all)]);
         }
         let swaps = matches!(access.change, Some(Change::Cas { .. }));
-        let direct = write.filter(|_| swaps).map_or(all, |(_, writes)| !*writes);
-        vec![(number, all), (number | DIRECT, direct)]
+        let Some((_, writes)) = write.filter(|_| swaps) else {
+            return Rc::new(vec![(number, all), (number | DIRECT, all)]);
+        };
+        let compared = from.compared.clone();
+        let mut keeps = TRUE;
+        if !compared.is_empty() {
+            keeps = self.gates.fresh();
+            let depends = compared.iter().map(|(_, lit)| *lit);
+            self.gates.clause(&depends.chain([keeps]).collect::<Vec<_>>());
+        }
+        let kept = self.gates.and(*writes, keeps);
+        from.kept = Some(kept);
+        let compared = compared.iter().map(|(source, lit)| (*source, self.gates.and(*lit, kept)));
+        let compared: Taint = Rc::new(compared.collect());
+        self.gates.union(&compared, &Rc::new(vec![(number, all), (number | DIRECT, !kept)]))
     }
 
     /// A call or a response. The setup thread makes none.

@@ -4,7 +4,6 @@
 //! branch meet; where two ways to a point are in different branches nobody knows which, and no verdict is given ([`crate::execute::event::Run::vague_scopes`]).
 
 use cyrano_ir::{Fence, InstrId};
-use cyrano_memory::cat::{Base, Node};
 use cyrano_memory::{Control, Dependencies, Model};
 
 use crate::execute::eval::Taint;
@@ -33,8 +32,7 @@ impl Traits {
     /// Those of a model.
     pub(crate) fn of(model: &Model) -> Self {
         if let Some(cat) = model.cat() {
-            let direct = |node: &Node| matches!(node, Node::Base(Base::DirectAddress | Base::DirectData));
-            let direct = cat.plan().nodes.iter().any(direct);
+            let direct = cat.plan().tells_direct();
             return Self { relational: true, serial: false, tracks: true, control: true, direct, speculates: true };
         }
         let parameters = model.reordering();

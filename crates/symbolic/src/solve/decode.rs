@@ -101,7 +101,7 @@ pub(crate) fn decode(
         execution.choices.push(choices);
     }
     if let Some(relational) = relational {
-        execution.relations = Some(Box::new(relations(relational, &numbers, value)));
+        execution.relations = Some(Box::new(relations(relational, &encoding.run.events, &numbers, value)));
         let spins = encoding.run.spins.iter().filter(|spin| value(spin.settled));
         let blocked = spins.map(|spin| Blocked { thread: spin.thread, instr: spin.instr }).collect();
         return Some(Decoded { execution, violation, blocked, numbers, said });

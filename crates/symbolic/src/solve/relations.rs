@@ -3,12 +3,18 @@
 use cyrano_engine::{Racing, Relations, Violation};
 use cyrano_memory::cat::Matrix;
 
+use crate::execute::event::Event;
 use crate::formula::encode::Encoding;
 use crate::formula::lit::Lit;
 use crate::formula::relational::{Act, Relational};
 
 /// The relations between accesses, which are given by their numbers from 1 on; 0 stands for initial writes.
-pub(crate) fn relations(found: &Relational, numbers: &[usize], value: &dyn Fn(Lit) -> bool) -> Relations {
+pub(crate) fn relations(
+    found: &Relational,
+    events: &[Event],
+    numbers: &[usize],
+    value: &dyn Fn(Lit) -> bool,
+) -> Relations {
     let count = found.parts.len();
     let there = |part: usize| value(found.parts[part].guard);
     let matrix = |pairs: &[(usize, usize, Lit)]| {
@@ -29,7 +35,10 @@ pub(crate) fn relations(found: &Relational, numbers: &[usize], value: &dyn Fn(Li
         a.act == Act::Read && b.act == Act::Write && found.amo.contains(&(from, to)) && there(from) && there(to)
     };
     let fr = rf.inverse().seq(&co).diff(&Matrix::filter(count, same));
-    Relations { rf: told(&rf), co: direct(&co), fr: direct(&fr) }
+    let keeps = |(event, number): (&Event, &usize)| event.from.kept.filter(|lit| value(*lit)).map(|_| *number);
+    let mut kept: Vec<usize> = events.iter().zip(numbers).filter_map(keeps).filter(|number| *number > 0).collect();
+    kept.sort_unstable();
+    Relations { rf: told(&rf), co: direct(&co), fr: direct(&fr), kept }
 }
 
 /// The two accesses that a model of the formula says race; events are given by their places from 1 on.

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use cyrano_engine::{Source, StepFacts};
-use cyrano_ir::told::Part;
+use cyrano_ir::told::{Answer, Part};
 use cyrano_ir::{LocId, ThreadId};
 
 use crate::explain::join;
@@ -97,7 +97,8 @@ impl Performed<'_> {
 
     /// Why it returned, or left, any value.
     fn note(&self, parts: &Parts<'_>, all: &[Self], within: &HashMap<usize, usize>) -> Option<String> {
-        self.object.chosen?;
+        // What is made gets any name that nobody holds.
+        self.object.chosen.filter(|_| !matches!(self.object.answer, Answer::Is(_)))?;
         let at = self.steps[0];
         let overlaps = |other: &&Self| {
             let open = other.steps[0] < at && (!other.ended || other.steps.last().is_some_and(|end| *end > at));

@@ -236,3 +236,22 @@ fn arm_pick_dependencies() {
     mp("1", YES);
     mp("3", NO);
 }
+
+#[test]
+fn arm_compare_and_swap_keeps_its_register_or_takes_what_it_read() {
+    let reader = |cas: &str| format!("{cas}; c := load v[(b * 0)]");
+    let arm = |threads: &[&str], end: &str, allowed: bool| check(threads, end, &[("armv8", allowed)]);
+    // It depends on what was compared with, or else on what was read; on one of them for sure.
+    let both = "store v[0], 1; store z, 1 {release}; store y, 1 {release}";
+    let compared = "store v[0], 1; store y, 1 {release}";
+    let read = "store v[0], 1; store z, 1 {release}";
+    let cas = reader("a := load y; b := cas z, a, 5");
+    arm(&[both, &cas], "1:a=1 1:b=1 1:c=0", NO);
+    arm(&[compared, &cas, "store z, 1"], "1:a=1 1:b=1 1:c=0", YES);
+    arm(&[read, &cas, "store y, 1"], "1:a=1 1:b=1 1:c=0", YES);
+    // What is compared with a number may be that number.
+    arm(&[read, &reader("b := cas z, 1, 5")], "1:b=1 1:c=0", YES);
+    // One that fails gets what it read.
+    arm(&[read, &reader("b := cas z, 7, 5")], "1:b=1 1:c=0", NO);
+    arm(&[compared, &reader("a := load y; b := cas z, a, 5")], "1:a=1 1:b=0 1:c=0", YES);
+}

@@ -4,13 +4,13 @@
 
 use cyrano_ir::{BinOp, Expr, IntType, LocalExpr};
 
-use crate::arith::{self, LONG};
 use crate::ast::Unary;
 use crate::convert::character;
-use crate::integers::common;
-use crate::macros::Macros;
+use crate::preprocess::macros::Macros;
+use crate::preprocess::token::{Token, TokenKind};
 use crate::source::{Loc, Problem, Problems};
-use crate::token::{Token, TokenKind};
+use crate::types::arith::{self, LONG};
+use crate::types::integers::common;
 use crate::types::{SIZE, Type};
 
 /// How deeply such an expression may be nested.

@@ -7,7 +7,7 @@
 use cyrano_ir::{BinOp, Expr, IntType, LocalExpr, UnOp, WORD};
 
 use crate::ast::Unary;
-use crate::integers::fits;
+use crate::types::integers::fits;
 use crate::types::{Bits, SIZE, Type};
 
 /// 64 bits, signed.

@@ -3,9 +3,9 @@
 //! Of GNU C there is `, ## __VA_ARGS__`, which drops the comma where there are no variable arguments; of C23, `__VA_OPT__`. An empty operand of `##` is a
 //! *placemarker*: a token without text, which is gone in the end.
 
-use crate::macros::Macro;
+use crate::preprocess::macros::Macro;
+use crate::preprocess::token::{Token, TokenKind, tokens};
 use crate::source::{Loc, Problem, Problems};
-use crate::token::{Token, TokenKind, tokens};
 
 /// An argument of a use of a macro.
 pub(crate) struct Argument {

@@ -7,14 +7,14 @@
 use cyrano_ir::{BinOp, Diagnostic, Expr as Ir, LocalExpr, Op, Place, Program, Span, UNDEFINED};
 
 use crate::Unit;
-use crate::arith;
 use crate::lower::call::Argument;
+use crate::lower::memory::{Memory, Object};
 use crate::lower::rounds::{exiting, threaded};
 use crate::lower::threads::{ARGUMENT, NEVER, START, Spawn};
 use crate::lower::{Lowerer, Shared};
-use crate::memory::{Memory, Object};
 use crate::program::{Bounds, Made, assembled, cleaned, finished, refused, shared};
 use crate::tree::FuncId;
+use crate::types::arith;
 use crate::types::{Signature, Type};
 
 /// What is known of a program from having made it before.

@@ -2,13 +2,13 @@
 //! that are not expanded in it again, so that expansion ends. A use of a function-like macro hides what hides both its name and its closing parenthesis.
 //!
 //! The size of all expansions together is limited, so that they end soon. It is known before an expansion is made, so that what is refused has cost nothing.
-//! Every token of an expansion has the place of the macro's use. `#` and `##` are [`crate::paste`]'s business.
+//! Every token of an expansion has the place of the macro's use. `#` and `##` are [`crate::preprocess::paste`]'s business.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::paste::{self, Argument};
+use crate::preprocess::paste::{self, Argument};
+use crate::preprocess::token::{Token, TokenKind};
 use crate::source::{Loc, Problem, Problems};
-use crate::token::{Token, TokenKind};
 
 /// How large all expansions together may be: tokens, each with the macros that it came out of.
 const MAX_SIZE: usize = 1 << 17;

@@ -9,7 +9,7 @@
 //! writes through a pointer is kept within it. It is the least solution of these equations, over all functions at once.
 
 use crate::check::Checked;
-use crate::escape::Escapes;
+use crate::flow::escape::Escapes;
 use crate::tree::{Expr, ExprKind, FuncId, Intrinsic, LocalId, Lvalue, LvalueKind, Part, Stmt, StmtKind, ThreadCall};
 use crate::types::Type;
 

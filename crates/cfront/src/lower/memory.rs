@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use cyrano_ir::guards::ALIVE;
 use cyrano_ir::{ArrayId, LocId, Location, Span, Ty, WORD};
 
-use crate::addresses::Holder;
 use crate::check::{Checked, fold};
+use crate::flow::addresses::Holder;
 use crate::lower::lifetimes::ENDED;
 use crate::source::{Problem, Problems, Sources};
 use crate::types::Type;
