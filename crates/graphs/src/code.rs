@@ -4,6 +4,7 @@ use cyrano_ir::dataflow::Liveness;
 use cyrano_ir::{AccessKind, FinalVar, InstrId, Op, Program, ThreadId};
 
 use crate::fits::is_unit;
+use crate::moves::Moves;
 use crate::names::Names;
 use crate::races::may_race_in_loop;
 
@@ -16,8 +17,6 @@ pub(crate) struct Rules<'a> {
     pub(crate) idle: Option<&'a [FinalVar]>,
     /// Whether there is one order of all accesses, so that a section may have any.
     pub(crate) ordered: bool,
-    /// Whether equal threads begin in their order ([`crate::symmetry`]).
-    pub(crate) sorted: bool,
     /// The choices whose values have names.
     pub(crate) names: &'a Names,
     /// Whether an iteration that changes nothing may choose: that a thread always chooses to go round is not its end.
@@ -47,8 +46,8 @@ pub(crate) struct Code<'p> {
     /// Whether the thread goes on after one idle iteration.
     pub(crate) lingers: bool,
     pub(crate) registers: usize,
-    /// An equal thread that begins before it.
-    pub(crate) after: Option<usize>,
+    /// The values that change places with equal threads.
+    pub(crate) moves: Moves,
     /// Where the registers are kept as they were when a loop began; behind the counters.
     pub(crate) kept: usize,
     pub(crate) stride: usize,
@@ -60,7 +59,7 @@ pub(crate) struct Code<'p> {
 impl<'p> Code<'p> {
     /// A thread of a program.
     pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules<'_>) -> Self {
-        let Rules { iterations, idle, ordered, sorted: _, races, idles_by_choice, names } = rules;
+        let Rules { iterations, idle, ordered, races, idles_by_choice, names } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -95,7 +94,7 @@ impl<'p> Code<'p> {
         let has_units = units.contains(&true);
         let lingers = races && heads.iter().any(Option::is_some) && may_race_in_loop(program, thread);
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
-        let (after, names) = (None, names.clone());
+        let (moves, names) = (Moves::default(), names.clone());
         Self {
             program,
             thread,
@@ -108,7 +107,7 @@ impl<'p> Code<'p> {
             idles_by_choice,
             lingers,
             registers,
-            after,
+            moves,
             kept,
             stride,
             iterations,

@@ -13,7 +13,6 @@ use cyrano_ir::{Fence, LocId, Program, Tags};
 use crate::code::{Code, Rules};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::setup::Start;
-use crate::symmetry::predecessors;
 use crate::thread::{Next, Runner, Writing};
 
 /// What an event is.
@@ -44,6 +43,8 @@ pub(crate) struct Event {
     /// Of a write, its neighbours among the writes to its location.
     pub(crate) previous: EventId,
     pub(crate) next: EventId,
+    /// Whether this event and those before it are like those of the equal thread before ([`crate::symmetry`]).
+    pub(crate) like: bool,
 }
 
 impl Event {
@@ -69,6 +70,8 @@ pub(crate) struct Graph<'p, const W: usize> {
     pub(crate) code: Arc<[Code<'p>]>,
     pub(crate) events: Vec<Event>,
     pub(crate) before: Vec<Row<W>>,
+    /// What an event needs: what is before it, and what equal threads did before it. Only where threads are sorted.
+    pub(crate) needs: Vec<Row<W>>,
     readers: Vec<Row<W>>,
     places: Vec<Place<W>>,
     /// Those that are there, in the order of addition.
@@ -84,9 +87,7 @@ impl<'p, const W: usize> Graph<'p, W> {
     pub(crate) fn new(start: &'p Start<'p>, rules: Rules<'_>) -> Self {
         let program = &*start.program;
         let mut code: Vec<Code<'p>> = program.thread_ids().map(|thread| Code::new(program, thread, rules)).collect();
-        if rules.sorted {
-            code.iter_mut().zip(predecessors(program)).for_each(|(code, before)| code.after = before);
-        }
+        code.iter_mut().for_each(|code| code.moves.clone_from(&start.twins.moves));
         let code: Arc<[Code<'p>]> = code.into();
         let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
@@ -95,6 +96,7 @@ impl<'p, const W: usize> Graph<'p, W> {
             code,
             events: Vec::new(),
             before: Vec::new(),
+            needs: Vec::new(),
             readers: Vec::new(),
             places: vec![place; program.locations.len()],
             order: Vec::new(),
@@ -212,7 +214,7 @@ impl<'p, const W: usize> Graph<'p, W> {
     fn event_of(thread: usize, kind: Kind) -> Event {
         let (loc, tags) = (None, Tags::default());
         let (previous, next) = (INITIAL, INITIAL);
-        Event { thread: thread as u16, kind, loc, value: 0, tags, rmw: false, own: true, previous, next }
+        Event { thread: thread as u16, kind, loc, value: 0, tags, rmw: false, own: true, previous, next, like: false }
     }
 
     /// Adds the next read of a thread, from this write.
@@ -223,6 +225,7 @@ impl<'p, const W: usize> Graph<'p, W> {
         let event = Event { loc: Some(loc), value, tags, rmw, ..Self::event_of(thread, Kind::Read(from)) };
         let id = self.place_for(event, before);
         self.readers_mut(from, loc).insert(id);
+        self.compare(id);
         self.runners[thread].read(&self.code[thread], id, loc, value);
         id
     }
@@ -244,6 +247,7 @@ impl<'p, const W: usize> Graph<'p, W> {
         let event = self.event_mut(read);
         (event.kind, event.value, event.rmw, event.tags) = (Kind::Read(from), value, rmw, tags);
         self.readers_mut(from, loc).insert(read);
+        self.compare(read);
         self.runners[thread].read(&self.code[thread], read, loc, value);
     }
 
@@ -265,6 +269,7 @@ impl<'p, const W: usize> Graph<'p, W> {
         let id = self.place_for(event, self.causes(thread));
         self.link(after, id, loc);
         self.link(id, next, loc);
+        self.compare(id);
         self.runners[thread].wrote(&self.code[thread], id);
         id
     }
@@ -288,6 +293,7 @@ impl<'p, const W: usize> Graph<'p, W> {
         let loc = if let Fence::Named { at, .. } = fence { at } else { None };
         let event = Event { loc, tags: fence.tags(), ..Self::event_of(thread, Kind::Fence(fence)) };
         let id = self.place_for(event, self.causes(thread));
+        self.compare(id);
         self.runners[thread].fenced(&self.code[thread], id);
         id
     }
@@ -296,6 +302,7 @@ impl<'p, const W: usize> Graph<'p, W> {
     pub(crate) fn choose(&mut self, thread: usize, value: i128, first: bool) -> EventId {
         let event = Event { value, ..Self::event_of(thread, Kind::Choice { first }) };
         let id = self.place_for(event, self.causes(thread));
+        self.compare(id);
         self.runners[thread].choose(&self.code[thread], id, value);
         id
     }
@@ -338,9 +345,10 @@ impl<'p, const W: usize> Graph<'p, W> {
 
     /// Becomes a copy of another graph with these events only, which are the first ones of their threads.
     pub(crate) fn copy_part(&mut self, from: &Self, kept: Row<W>) {
-        let Self { start: _, code, events, before, readers, places, order, alive, runners, full } = self;
+        let Self { start: _, code, events, before, needs, readers, places, order, alive, runners, full } = self;
         events.clone_from(&from.events);
         before.clone_from(&from.before);
+        needs.clone_from(&from.needs);
         readers.clone_from(&from.readers);
         places.clone_from(&from.places);
         order.clear();

@@ -159,8 +159,7 @@ fn enter<M: Consistency<W>, const W: usize>(search: &mut Search<'_, '_, Blind, M
     level.back_to(&point);
     level.path.push(point.first);
     if let Open::Revisit(thread) = point.open {
-        search.revisit(thread, alternative, point.weight);
-        return true;
+        return search.revisit(thread, alternative, point.weight).is_ok();
     }
     level.weight = point.weight;
     let (_, allowed) = level.go(point.open, alternative);

@@ -20,6 +20,7 @@ mod goals;
 mod graph;
 mod kept;
 mod level;
+mod moves;
 mod names;
 mod pool;
 mod psc;
@@ -33,6 +34,7 @@ mod stale;
 mod symmetry;
 mod thread;
 mod total;
+mod twins;
 mod units;
 mod views;
 
@@ -57,12 +59,13 @@ use goals::{All, Asked};
 use graph::Graph;
 use kept::{arrive, divide};
 use level::Level;
-use names::Names;
+use names::{Names, is_name};
 use pool::Pool;
 use search::{Goal, Halt, Search, Shared};
 use setup::{Start, Unstarted, starts};
 use several::together;
 use total::{Kept, Total};
+use twins::{Sorts, Twins};
 use views::Views;
 
 /// The engine.
@@ -267,13 +270,28 @@ impl Run<'_> {
         let loops = program.threads.iter().any(Thread::has_loop);
         let waits = loops || program.threads.iter().any(|thread| thread.code.iter().any(is_assume));
         let used = [
-            ("thread-symmetry", self.rules.sorted),
+            ("thread-symmetry", is_sorted(self.starts)),
             ("idle-iterations", self.rules.idle.is_some() && loops),
             ("stale-waits", self.stale_waits && waits),
             ("unseen-values", !self.rules.names.is_empty()),
         ];
         used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name).collect()
     }
+}
+
+/// Finds out which threads are equal, from each start on.
+fn sort<'p>(mut starts: Vec<Start<'p>>, query: &Query<'_>, sorts: Sorts) -> Vec<Start<'p>> {
+    let ordered = kept(&query.model().name).is_some();
+    // What is observed must be the same with threads exchanged, wherever it comes from.
+    let one = starts.len() == 1 || !matches!(query.question(), Question::Outcomes);
+    for start in starts.iter_mut().filter(|_| one) {
+        start.twins = Twins::new(&start.program, query, sorts, ordered);
+    }
+    starts
+}
+
+fn is_sorted(starts: &[Start<'_>]) -> bool {
+    starts.iter().any(|start| !start.twins.is_empty())
 }
 
 /// How much of program order a model with one order keeps.
@@ -327,30 +345,31 @@ impl Graphs {
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
         let shown = shown(query);
         // Whoever goes on later, or elsewhere, must find the same search there, which does not begin anew.
-        let names = self.unseen_values && keeping.is_none() && self.share.is_none();
-        let mut names = if names { Names::new(query) } else { Names::default() };
+        let whole = keeping.is_none() && self.share.is_none();
+        let mut names = if self.unseen_values && whole { Names::new(query) } else { Names::default() };
         let new = || Asked::new(query, has_flags, form);
-        let (goal, ended, counts, used) = loop {
+        let mut sorts = self.sorts(whole);
+        let (goal, ended, counts, used, twins) = loop {
             let starts = match starts(query.program(), limits.iterations, &names) {
                 Err(Unstarted::Sees(name)) => {
                     names.forget(name);
                     continue;
                 }
-                starts => starts.unwrap_or_default(),
+                starts => sort(starts.unwrap_or_default(), query, sorts),
             };
             let mut run = Run { watch, ..self.start(query, (&model, limits), &starts, (&shown, &names)) };
-            if run.rules.sorted && !names.is_empty() {
-                names = Names::default();
-                continue;
-            }
             if let Some((keep, from)) = &keeping {
                 run.keep = Some(*keep);
                 run.so_far = from.clone().map_or(run.so_far, Mutex::new);
             }
             let (goal, ended, counts) = run.run(new);
             match goal.sees() {
-                Some(name) => names.forget(name),
-                None => break (goal, ended, counts, run.used(query.program())),
+                Some(name) if is_name(name) => names.forget(name),
+                None if ended != Err(Halt::Apart) => {
+                    let twins = starts.first().map(|start| start.twins.clone()).unwrap_or_default();
+                    break (goal, ended, counts, run.used(query.program()), twins);
+                }
+                _ => sorts = sorts.fewer(),
             }
         };
         let mut answer = match (ended, self.share) {
@@ -363,6 +382,7 @@ impl Graphs {
         answer.stats =
             Stats { states: counts.events, depth: counts.depth, seconds, executions, blocked, ..Stats::default() };
         answer.reductions.extend(used);
+        twins.close(query.program(), &mut answer.outcomes);
         (answer, counts)
     }
 
@@ -374,17 +394,15 @@ impl Graphs {
         starts: &'a [Start<'a>],
         (shown, names): (&'a [FinalVar], &'a Names),
     ) -> Run<'a> {
-        let equal = |start: &Start<'_>| symmetry::predecessors(&start.program).iter().any(Option::is_some);
         let rules = Rules {
             iterations: limits.iterations,
             idle: Some(shown).filter(|_| self.idle_iterations),
             ordered: ordered(query.model()).is_some(),
-            sorted: self.thread_symmetry && symmetry::is_about_all(query) && starts.iter().any(equal),
             idles_by_choice: !matches!(query.property(), Some(Property::Live(_))),
             races: ordered(query.model()).is_none() && knows_races(model),
             names,
         };
-        let stale_waits = self.stale_waits && !rules.sorted && !stale::is_about_waits(query, model, rules.ordered);
+        let stale_waits = self.stale_waits && !is_sorted(starts) && !stale::is_about_waits(query, model, rules.ordered);
         let parts = (0..starts.len()).map(Part::whole).collect();
         let so_far = Mutex::new(Progress { parts, ..Progress::default() });
         Run { graphs: self, starts, model, limits, watch: &(), rules, stale_waits, keep: None, so_far }
@@ -394,13 +412,29 @@ impl Graphs {
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
         let (shown, names) = (shown(query), Names::default());
-        let starts = starts(query.program(), limits.iterations, &names).ok()?;
-        let run = self.start(query, (&model, limits), &starts, (&shown, &names));
-        let (goal, ended, _) = run.run(All::default);
-        Some(match ended {
-            Err(Halt::Stopped(stop)) => Err(stop),
-            _ => Ok(goal.0),
-        })
+        let mut sorts = self.sorts(true);
+        loop {
+            let starts = sort(starts(query.program(), limits.iterations, &names).ok()?, query, sorts);
+            let run = self.start(query, (&model, limits), &starts, (&shown, &names));
+            let (goal, ended, _) = run.run(All::default);
+            return Some(match ended {
+                Err(Halt::Stopped(stop)) => Err(stop),
+                Err(Halt::Apart) => {
+                    sorts = sorts.fewer();
+                    continue;
+                }
+                _ => Ok(goal.0),
+            });
+        }
+    }
+
+    /// Which threads are sorted, in a search that may begin anew or in one that may not.
+    fn sorts(&self, anew: bool) -> Sorts {
+        match self.thread_symmetry {
+            true if anew => Sorts::Equal,
+            true => Sorts::Begun,
+            false => Sorts::None,
+        }
     }
 
     /// The model, as one about relations.

@@ -34,7 +34,7 @@ const MOST_WAYS: usize = 4096;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
     Error(EvalError),
-    /// It is about this name.
+    /// It is about this name, or about this pointer of equal threads.
     Sees(i128),
 }
 

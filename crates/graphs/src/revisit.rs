@@ -21,6 +21,8 @@ pub enum Fault {
     NoRevisits,
     /// What was added after the read goes, even if the write depends on it.
     LoseCauses,
+    /// What equal threads did before may go.
+    Untied,
     /// Others may come between what a section does.
     Torn,
 }
@@ -33,7 +35,7 @@ pub(crate) fn revisited<const W: usize>(
     fault: Option<Fault>,
     found: &mut Vec<EventId>,
 ) {
-    let causes = graph.causes(thread);
+    let causes = graph.needs(thread, fault);
     if fault == Some(Fault::NoRevisits) || !graph.is_read(writing.loc, causes) {
         return;
     }

@@ -116,6 +116,8 @@ pub(crate) enum Halt {
     /// Somebody wants to [keep](crate::Keep) what was found so far.
     Paused,
     Stopped(Stop),
+    /// Equal threads cannot be told in which order they are ([`crate::symmetry`]).
+    Apart,
     /// A part that is to be searched is not there.
     Lost,
     /// Somebody else ended it.
@@ -208,16 +210,19 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                     let values = graph.runners[thread].values(&graph.code[thread]);
                     let new = (0..values.len()).filter(|at| !values[..*at].contains(&values[*at]));
                     alternatives.extend(new.map(|at| at as EventId));
+                    graph.sort_choices(thread, &values, alternatives, start);
                     self.point(Open::Choice(thread), start, 0);
                     self.share(start);
                 }
                 Next::Read(loc) => {
                     model.sources(graph, thread, loc, alternatives);
+                    graph.sort_sources((thread, loc), alternatives, start)?;
                     self.point(Open::Read(thread), start, 0);
                     self.share(start);
                 }
                 Next::Write(writing) => {
                     model.places(graph, thread, &writing, alternatives);
+                    graph.sort_places(thread, &writing, alternatives, start);
                     self.point(Open::Place(thread), start, 0);
                     let revisits = self.top().alternatives.len();
                     let fault = self.shared.fault;
@@ -281,7 +286,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             level.back_to(&point);
             level.path.push(point.first + (level.alternatives.len() - point.alternatives) as Turn);
             if let Open::Revisit(thread) = point.open {
-                self.revisit(thread, alternative, point.weight);
+                self.revisit(thread, alternative, point.weight)?;
                 continue;
             }
             (level.weight, level.ended) = (point.weight, true);
@@ -338,11 +343,11 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
     }
 
     /// Lets a read that is there see the next write of a thread.
-    pub(crate) fn revisit(&mut self, thread: usize, read: EventId, weight: f64) {
+    pub(crate) fn revisit(&mut self, thread: usize, read: EventId, weight: f64) -> Result<(), Halt> {
         let mut spare = self.spare.pop();
         let fault = self.shared.fault;
         let Level { graph, model, path, .. } = self.top();
-        let mut kept = graph.causes(thread);
+        let mut kept = graph.needs(thread, fault);
         if fault == Some(Fault::LoseCauses) {
             kept = graph.runners[thread].events.iter().fold(Row::EMPTY, |row, id| row | Row::one(*id));
         }
@@ -360,10 +365,12 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             unreachable!("a thread that is to write")
         };
         level.places_for(read, thread, &writing);
+        level.graph.sort_places_for(read, (thread, &writing), &mut level.alternatives)?;
         self.levels.extend(spare);
         self.counts.levels = self.counts.levels.max(self.levels.len() as u64);
         self.point(Open::PlaceFor(thread, read), 0, 0);
         self.share(0);
+        Ok(())
     }
 
     /// No thread goes on.

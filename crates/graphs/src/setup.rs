@@ -9,6 +9,7 @@ use cyrano_ir::{Instr, LocId, Op, Program, ThreadId};
 use crate::code::{Code, Rules};
 use crate::names::Names;
 use crate::thread::{Next, Runner, Status};
+use crate::twins::Twins;
 
 /// A program at a start, and how it came there.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Start<'p> {
     /// What it chose, and who it is.
     pub(crate) choices: Vec<i128>,
     pub(crate) setup: Option<ThreadId>,
+    /// Its equal threads.
+    pub(crate) twins: Twins,
 }
 
 /// Why it is not known how a program starts.
@@ -34,12 +37,17 @@ pub(crate) enum Unstarted {
 pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names) -> Result<Vec<Start<'p>>, Unstarted> {
     let Some(setup) = program.setup else {
         let program = Cow::Borrowed(program);
-        return Ok(vec![Start { program, accesses: Vec::new(), choices: Vec::new(), setup: None }]);
+        return Ok(vec![Start {
+            program,
+            accesses: Vec::new(),
+            choices: Vec::new(),
+            setup: None,
+            twins: Twins::default(),
+        }]);
     };
     let iterations = iterations.max(LOOPS);
-    let (ordered, sorted, idles_by_choice, races) = (false, false, false, false);
-    let rules = Rules { iterations, idle: None, ordered, sorted, idles_by_choice, races, names };
-    let code = Code::new(program, setup, rules);
+    let (ordered, idles_by_choice, races) = (false, false, false);
+    let code = Code::new(program, setup, Rules { iterations, idle: None, ordered, idles_by_choice, races, names });
     let alone = Alone {
         runner: Runner::new(&code),
         memory: program.initial_memory(),
@@ -148,6 +156,7 @@ impl Alone {
         let halt = halt.or_else(|| thread.code.first().map(|first| Instr { op: Op::Halt, ..first.clone() }));
         thread.code = halt.into_iter().collect();
         let Self { accesses, choices, .. } = self;
-        Start { program: Cow::Owned(folded), accesses, choices, setup: Some(code.thread) }
+        let (program, setup, twins) = (Cow::Owned(folded), Some(code.thread), Twins::default());
+        Start { program, accesses, choices, setup, twins }
     }
 }

@@ -19,7 +19,7 @@ use cyrano_ir::{
 };
 
 use crate::code::Code;
-use crate::names::{Wrong, unseen};
+use crate::names::{Wrong, is_name, unseen};
 use crate::rows::EventId;
 
 /// Why a thread does not go on.
@@ -37,7 +37,7 @@ pub(crate) enum Status {
     Limited(InstrId),
     /// A computation went wrong at this instruction.
     Failed(InstrId, EvalError),
-    /// It is about to look at this name ([`crate::names`]).
+    /// It is about to look at this name ([`crate::names`]), or to compute with this pointer ([`crate::moves`]).
     Sees(i128),
 }
 
@@ -213,6 +213,12 @@ impl Runner {
         self.frame().section.filter(|_| waits).map(|section| section.begin)
     }
 
+    /// Whether an event belongs to what the one before it began.
+    pub(crate) fn goes_on_at(&self, event: usize) -> bool {
+        let frame = &self.frames[event];
+        frame.pending || frame.section.is_some_and(|section| (section.events as usize) < event)
+    }
+
     /// Where the section began, by the number of events before it, that an event belongs to.
     pub(crate) fn section_at(&self, event: usize) -> Option<u32> {
         self.frames[event].section.map(|section| section.events)
@@ -265,7 +271,12 @@ impl Runner {
 
     #[inline]
     fn value(&self, code: &Code<'_>, expr: &LocalExpr) -> Result<i128, Wrong> {
-        code.names.value(expr, self.registers(code))
+        let registers = self.registers(code);
+        let value = code.names.value(expr, registers);
+        if !value.is_ok_and(is_name) {
+            code.moves.keep(expr, registers)?;
+        }
+        value
     }
 
     #[inline]
@@ -276,6 +287,7 @@ impl Runner {
     fn register(&self, code: &Code<'_>, place: &Place) -> Result<RegId, Wrong> {
         if let Place::Elem { index, .. } = place {
             code.names.blind(index, self.registers(code))?;
+            code.moves.blind(index, self.registers(code))?;
         }
         Ok(place.register(self.registers(code))?)
     }
@@ -413,7 +425,8 @@ impl Runner {
         if let Addr::Indexed { index, .. } = &access.addr {
             code.names.blind(index, self.registers(code))?;
         }
-        let loc = access.addr.location(code.program, self.registers(code))?;
+        let registers = self.registers(code);
+        let loc = code.moves.reach(&access.addr, access.addr.location(code.program, registers), registers)?;
         let Some(set) = access.stored() else { return Ok(Next::Read(loc)) };
         // Of a section that need not write, what stands right before is the other half.
         let last = self.events.len() as u32;
@@ -456,6 +469,12 @@ impl Runner {
 
     fn written(&self, code: &Code<'_>, access: &Access, value: i128) -> Result<Option<i128>, Wrong> {
         let change = access.change.as_ref();
+        if let (Some(Change::Add(operand)), false) = (change, code.moves.is_empty()) {
+            code.moves.stay(value)?;
+            let operand = self.value(code, operand)?;
+            code.moves.stay(operand)?;
+            code.moves.stay(value.saturating_add(operand))?;
+        }
         let looked_at = match change {
             Some(Change::Cas { expected: operand, .. } | Change::Add(operand)) => Some(operand),
             Some(Change::Set(_)) | None => None,

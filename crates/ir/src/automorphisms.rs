@@ -21,7 +21,7 @@ mod pairs;
 mod variables;
 
 pub use clients::interchangeable;
-pub use exchange::Exchange;
+pub use exchange::{Exchange, pointer_and_offset};
 pub use identities::{Identities, OWN};
 pub use pairs::Pairs;
 pub use variables::{Lane, Renaming, variables};

@@ -15,10 +15,10 @@ use std::collections::BTreeSet;
 
 use super::{Named, twins};
 use crate::cond::FinalVar;
-use crate::expr::{UNDEFINED, WORD};
+use crate::expr::{BinOp, Expr, UNDEFINED, UnOp, WORD};
 use crate::ids::{LocId, ThreadId};
 use crate::op::Op;
-use crate::program::{Program, SharedArray, Ty};
+use crate::program::{LocalExpr, Program, SharedArray, Ty};
 
 /// An exchange.
 #[derive(Clone, Debug)]
@@ -138,21 +138,51 @@ impl Exchange {
         }
     }
 
-    /// Whether a set of observations stays what it is.
-    pub fn keeps_outcomes(&self, program: &Program, outcomes: &BTreeSet<Vec<i128>>) -> bool {
-        let image = |var: &FinalVar| match var {
+    /// What becomes of a variable.
+    fn var(&self, var: &FinalVar) -> FinalVar {
+        match var {
             FinalVar::Reg(thread, register) => FinalVar::Reg(self.thread(*thread), *register),
             FinalVar::Loc(loc) => FinalVar::Loc(LocId(self.word(loc.0))),
-        };
-        let column = |var: FinalVar| program.observed.iter().position(|observable| observable.var == var);
-        let columns: Option<Vec<usize>> =
-            program.observed.iter().map(|observable| column(image(&observable.var))).collect();
-        let Some(columns) = columns else { return false };
-        outcomes.iter().all(|outcome| {
-            let image: Option<Vec<i128>> =
-                columns.iter().map(|column| outcome.get(*column).map(|value| self.value(*value))).collect();
-            image.is_some_and(|image| outcomes.contains(&image))
-        })
+        }
+    }
+
+    /// Whether what becomes of a variable is observed.
+    pub fn is_observed(&self, program: &Program, var: &FinalVar) -> bool {
+        column(program, self.var(var)).is_some()
+    }
+
+    /// What becomes of an observation; none if something else would be observed.
+    pub fn image(&self, program: &Program, outcome: &[i128]) -> Option<Vec<i128>> {
+        let image = |var: &FinalVar| Some(self.value(*outcome.get(column(program, self.var(var))?)?));
+        program.observed.iter().map(|observable| image(&observable.var)).collect()
+    }
+
+    /// Whether a set of observations stays what it is.
+    pub fn keeps_outcomes(&self, program: &Program, outcomes: &BTreeSet<Vec<i128>>) -> bool {
+        program.observed.iter().all(|observable| self.is_observed(program, &observable.var))
+            && outcomes
+                .iter()
+                .all(|outcome| self.image(program, outcome).is_some_and(|image| outcomes.contains(&image)))
+    }
+}
+
+/// Where a variable stands in an observation.
+fn column(program: &Program, var: FinalVar) -> Option<usize> {
+    program.observed.iter().position(|observable| observable.var == var)
+}
+
+/// The pointer in an index and the offset from it, if it is of that form.
+pub fn pointer_and_offset(index: &LocalExpr) -> Option<(&LocalExpr, i128)> {
+    use Expr::{Binary, Const, Unary};
+    match index {
+        Unary(UnOp::Target, pointer) => Some((pointer, 0)),
+        Binary(BinOp::Add, left, right) => match (&**left, &**right) {
+            (Unary(UnOp::Target, pointer), Const(offset)) | (Const(offset), Unary(UnOp::Target, pointer)) => {
+                Some((pointer, *offset))
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 

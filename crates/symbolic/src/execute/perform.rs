@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use cyrano_ir::automorphisms::pointer_and_offset;
 use cyrano_ir::{Access, AccessKind, Addr, ArrayId, BinOp, Change, InstrId, LocalExpr, Op, Place, Tags};
 
 use crate::execute::arith::Computed;
@@ -16,7 +17,7 @@ use crate::execute::walk::{ThreadState, ThreadWalk};
 use crate::formula::lit::{FALSE, Lit, TRUE};
 use crate::formula::order::same_address;
 use crate::formula::relational::Fault;
-use crate::formula::swap::{Swap, pointer_and_offset};
+use crate::formula::swap::Swap;
 use crate::formula::symmetry::Exchanges;
 
 impl ThreadWalk<'_, '_> {

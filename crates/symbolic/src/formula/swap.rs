@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use cyrano_ir::automorphisms::Exchange;
-use cyrano_ir::{ArrayId, BinOp, LocalExpr, Program, ThreadId, UnOp, WORD};
+use cyrano_ir::{ArrayId, BinOp, Program, ThreadId, UnOp, WORD};
 
 use crate::execute::range::Range;
 
@@ -85,21 +85,6 @@ impl Swap {
         let base = i128::from(program.arrays[array.index()].base.0) + offset;
         let at = |word: u32| i128::from(word).checked_sub(base);
         self.moved.iter().any(|word| at(*word).is_some_and(|index_of| index.contains(index_of)))
-    }
-}
-
-/// A pointer and an offset, if an index is of that form.
-pub(crate) fn pointer_and_offset(index: &LocalExpr) -> Option<(&LocalExpr, i128)> {
-    use cyrano_ir::Expr::{Binary, Const, Unary};
-    match index {
-        Unary(UnOp::Target, pointer) => Some((pointer, 0)),
-        Binary(BinOp::Add, left, right) => match (&**left, &**right) {
-            (Unary(UnOp::Target, pointer), Const(offset)) | (Const(offset), Unary(UnOp::Target, pointer)) => {
-                Some((pointer, *offset))
-            }
-            _ => None,
-        },
-        _ => None,
     }
 }
 
