@@ -34,7 +34,7 @@ fn compile(name: &str, text: &str, set: &[(&str, i128)]) -> Vec<Test> {
 /// Asks the engine that the command line would ask, and has a violation replayed.
 fn judge(program: &Program, property: &Property, model: &Model, seconds: f64) -> Answer {
     let plain = program.without_calls();
-    let about_calls = matches!(property, Property::Transactions(_));
+    let about_calls = matches!(property, Property::Transactions(_) | Property::Progress(_));
     let (program, engine): (&Program, &dyn Engine) = match (about_calls, model.reordering().own_order) {
         (true, _) => (program, &Explore::default()),
         (false, true) => (&plain, &Symbolic::default()),
