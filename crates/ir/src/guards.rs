@@ -10,7 +10,7 @@
 //! **Without one memory order** there are happens-before and the order of the writes to a header, which divides an object's life into lives. An access is right in a
 //! life if the write that began it happens before the access, and the access before the store that ended it, if there is one ([`misses`]); so an access that races
 //! with a free is wrong. A free releases, and who makes an object alive again acquires ([`header_tags`]): the standard says that a deallocation synchronises with the
-//! next allocation of the same memory (C17 7.22.3). The section that does that, and makes all words undefined, is its read-modify-write and then its stores ([`revives`]): whoever
+//! next allocation of the same memory (C17 7.22.3). The section that does that, and makes all words undefined, is its read-modify-write and then its stores ([`Program::revives`]): whoever
 //! comes between them does not happen after them and is wrong in any case.
 //!
 //! These errors stop nobody: like an overflow in memory they make the execution a wrong one.
