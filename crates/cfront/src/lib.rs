@@ -35,8 +35,8 @@ pub use preprocess::{COMMAND_LINE, MAX_SOURCE, Resolver};
 pub use program::Bounds;
 pub use program::blocks::BLOCK_WORDS;
 pub use source::Loc;
-pub use tests_file::all::{all_tests, sequential_tests};
-pub use tests_file::{Step, Test, TestFile, tests};
+pub use tests_file::all::{all_tests, parallel_tests, sequential_tests};
+pub use tests_file::{Orders, Step, Test, TestFile, tests};
 pub use types::integers;
 
 /// A checked C file.

@@ -5,6 +5,7 @@
 //! their values to the end. The columns of an observation follow threads, then program order: `in` arguments, result, `out` parameters.
 
 pub(crate) mod blocks;
+mod order;
 pub(crate) mod whole;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use cyrano_ir::{
     Thread, ThreadId, Ty,
 };
 
+use self::order::CallOrder;
 use crate::Unit;
 use crate::lower::call::Argument as Given;
 use crate::lower::memory::{MAX_MEMORY, Memory, Object};
@@ -61,19 +63,24 @@ fn program_with(
     let mut shared = shared(unit, bounds, known, setup);
     let mut made: Vec<Made> = Vec::new();
     if setup {
-        made.push(thread(&mut shared, test, "init", &test.interface.init, &test.before)?);
+        made.push(thread(&mut shared, test, "init", (&test.interface.init, &test.before), None)?);
     }
     shared.threads = test.threads.len() + usize::from(setup);
+    let mut order = CallOrder::new(&mut shared, &test.orders);
     for (index, steps) in test.threads.iter().enumerate() {
         shared.thread = made.len();
-        made.push(thread(&mut shared, test, &format!("thread{}", index + 1), &[], steps)?);
+        made.push(thread(&mut shared, test, &format!("thread{}", index + 1), (&[], steps), Some(&mut order))?);
     }
+    // The numbers of calls are observed behind everything else.
+    let numbers = order.numbers;
     refused(&shared)?;
     let objects = shared.memory.objects.clone();
     if clean {
         made.iter_mut().for_each(|made| cleaned(made, &shared.memory));
     }
-    let program = assembled(unit, &test.name, made, shared.memory, setup.then_some(ThreadId(0)))?;
+    let mut program = assembled(unit, &test.name, made, shared.memory, setup.then_some(ThreadId(0)))?;
+    let (numbers, others): (Vec<_>, Vec<_>) = program.observed.into_iter().partition(|observable| numbers.contains(&observable.name));
+    program.observed = [others, numbers].concat();
     Ok((program, objects))
 }
 
@@ -169,21 +176,22 @@ fn thread(
     shared: &mut Shared<'_>,
     test: &Test,
     name: &str,
-    init: &[Call],
-    steps: &[Step],
+    (init, steps): (&[Call], &[Step]),
+    mut order: Option<&mut CallOrder>,
 ) -> Result<Made, Vec<Diagnostic>> {
     // 1 says of a mutex that it was destroyed.
     let own = shared.thread as i128 + 2;
     let mut builder = Builder { lowerer: Lowerer::new(shared), name: name.into(), observed: Vec::new() };
     builder.lowerer.own = own;
     for call in init {
-        builder.operation(call, &call.name, "init");
+        builder.operation(call, &call.name, "init", None);
     }
     for (position, step) in steps.iter().enumerate() {
         let Some(call) = test.interface.operations.get(step.operation) else { continue };
         builder.lowerer.primed = step.primed;
         let prime = if step.primed { "'" } else { "" };
-        builder.operation(call, &format!("{}{prime}", call.name), &format!("{}{}", call.name, position + 1));
+        let label = format!("{}{}", call.name, position + 1);
+        builder.operation(call, &format!("{}{prime}", call.name), &label, order.as_deref_mut());
     }
     let Builder { lowerer, observed, .. } = builder;
     finished(lowerer, name, observed)
@@ -253,7 +261,7 @@ struct OutVariable {
 }
 
 impl Builder<'_, '_> {
-    fn operation(&mut self, call: &Call, shown: &str, label: &str) {
+    fn operation(&mut self, call: &Call, shown: &str, label: &str, mut order: Option<&mut CallOrder>) {
         let function = &self.lowerer.shared.checked.functions[call.func.0];
         self.lowerer.span = self.lowerer.shared.sources.span(function.loc);
         let span = self.lowerer.span;
@@ -266,7 +274,10 @@ impl Builder<'_, '_> {
             let alias = self.lowerer.shared.escapes.is_alias(call.func, index);
             given.push(self.argument(arg, &name, alias, &mut outs));
         }
+        order.iter().for_each(|order| order.before(&mut self.lowerer));
         self.lowerer.emit(Op::OperationBegin(shown.into()));
+        let number = order.as_mut().and_then(|order| order.number(&mut self.lowerer, format!("{}.{label}.#", self.name)));
+        self.observed.extend(number);
         let words = self.lowerer.inline(call.func, given);
         self.lowerer.span = span;
         let returned = words.first().cloned();
@@ -278,6 +289,7 @@ impl Builder<'_, '_> {
         }
         outs.into_iter().for_each(|out| self.observe_out(out, returned.as_ref()));
         self.lowerer.emit(Op::OperationEnd);
+        order.into_iter().for_each(|order| order.after(&mut self.lowerer));
     }
 
     /// An `out` variable after the call that returned this value. Where it does not count its columns are 0, as they are before the call.

@@ -4,6 +4,7 @@
 
 pub(crate) mod all;
 mod interface;
+mod orders;
 mod parse;
 mod scan;
 
@@ -11,6 +12,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use cyrano_ir::{Diagnostic, Span};
+
+pub use orders::Orders;
 
 use crate::Unit;
 use crate::tree::FuncId;
@@ -64,6 +67,8 @@ pub struct Test {
     pub before: Vec<Step>,
     /// The operations of each thread.
     pub threads: Vec<Vec<Step>>,
+    /// What it says about the order of calls.
+    pub orders: Orders,
     /// Where it stands in the tests file.
     pub span: Span,
     pub(crate) interface: Arc<Interface>,
@@ -102,7 +107,7 @@ impl Test {
     }
 }
 
-/// The test in the paper's notation: `e ( ed | de )`.
+/// The test in the paper's notation: `e ( ed | de )`, and what it says about the order of calls.
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |step: &Step| {
@@ -116,7 +121,7 @@ impl fmt::Display for Test {
             write!(f, "{} ", sequence(&self.before))?;
         }
         let threads: Vec<_> = self.threads.iter().map(|thread| sequence(thread)).collect();
-        write!(f, "( {} )", threads.join(" | "))
+        write!(f, "( {} ){}", threads.join(" | "), self.orders)
     }
 }
 

@@ -18,6 +18,8 @@ pub enum Claim<C = (), I = ()> {
     Assertions,
     /// Every observation is one of a serial execution (CheckFence, section 2.2).
     Observations,
+    /// The same, in every order of calls that an execution leaves open (Herlihy and Wing).
+    Linearizability,
     /// Blocks act at their commit points (Flanagan, section 4).
     CommitAtomicity,
     /// Every final state is one of a serial order of the blocks.
@@ -63,6 +65,7 @@ impl<C, I> Claim<C, I> {
         Ok(match self {
             Self::Assertions => Claim::Assertions,
             Self::Observations => Claim::Observations,
+            Self::Linearizability => Claim::Linearizability,
             Self::CommitAtomicity => Claim::CommitAtomicity,
             Self::Atomicity => Claim::Atomicity,
             Self::Final(quantifier, old) => Claim::Final(*quantifier, condition(old)?),

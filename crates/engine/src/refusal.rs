@@ -128,6 +128,8 @@ pub enum Subject {
     Moments,
     /// Races.
     Races,
+    /// Executions in an order of calls.
+    OrdersOfCalls,
 }
 
 /// What an engine does not represent exactly.
@@ -182,6 +184,13 @@ pub enum Inexact {
     NoGraphs {
         /// The model.
         model: String,
+    },
+    /// Orders of calls, where it is not known what they ask of an execution.
+    OrderOfCalls {
+        /// The model.
+        model: String,
+        /// What stands in the way.
+        what: &'static str,
     },
     /// Invariants where it is not known at every moment what threads have executed.
     NoMoments {
@@ -300,6 +309,7 @@ impl fmt::Display for Subject {
             Self::Transactional => "transactions are judged by their histories, which this engine does not enumerate",
             Self::Moments => "this engine judges final states, not every moment",
             Self::Races => "this engine does not look for races",
+            Self::OrdersOfCalls => "orders of calls are looked at by execution graphs: use --engine graphs, or none",
             Self::Levels => "this property is not for a cluster: leave --cluster out",
         })
     }
@@ -332,6 +342,9 @@ impl fmt::Display for Inexact {
                     f,
                     "execution graphs are for sc, tso, pso, cat:sc, cat:tso, cat:pso, ra and rc11; this is about {model}"
                 )
+            }
+            Self::OrderOfCalls { model, what } => {
+                write!(f, "it is not known what an order of calls asks of an execution under {model} with {what}; `observations` can be asked")
             }
             Self::NoMoments { model } => {
                 write!(

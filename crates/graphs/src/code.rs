@@ -1,12 +1,16 @@
 //! What is known of a thread before it runs: its loops and sections, and where things are kept.
 
+use std::sync::Arc;
+
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{AccessKind, FinalVar, InstrId, Op, Program, ThreadId};
+use cyrano_ir::{AccessKind, FinalVar, InstrId, LocId, Op, Program, ThreadId};
 
 use crate::fits::is_unit;
+use crate::fresh::Fresh;
 use crate::moves::Moves;
 use crate::names::Names;
 use crate::races::may_race_in_loop;
+use crate::thread::Writing;
 
 /// How threads are run.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +58,9 @@ pub(crate) struct Code<'p> {
     pub(crate) iterations: i128,
     /// The choices whose values have names.
     pub(crate) names: Names,
+    /// The objects that threads make for themselves, and for each loop what is overwritten in it.
+    pub(crate) fresh: Option<Arc<Fresh>>,
+    pub(crate) dead: Vec<Box<[LocId]>>,
 }
 
 impl<'p> Code<'p> {
@@ -112,7 +119,29 @@ impl<'p> Code<'p> {
             stride,
             iterations,
             names,
+            fresh: None,
+            dead: Vec::new(),
         }
+    }
+
+    /// With the objects that threads make for themselves.
+    pub(crate) fn with(&mut self, fresh: &Arc<Fresh>) {
+        let heads: Vec<bool> = self.heads.iter().map(Option::is_some).collect();
+        self.dead = fresh.dead_at(self.program, self.thread, &heads);
+        self.lingers = false;
+        self.fresh = Some(Arc::clone(fresh));
+    }
+
+    /// Whether a thread that has published these objects overwrites what it writes in a loop that begins there.
+    pub(crate) fn overwrites(&self, head: Option<(InstrId, u32)>, published: u64, writing: &Writing) -> bool {
+        let (Some(fresh), Some((head, _))) = (&self.fresh, head) else { return false };
+        let own = writing.own && writing.half.is_none();
+        own && fresh.is_dead((self.thread.index(), published), &self.dead[head.index()], writing.loc, writing.tags)
+    }
+
+    /// What a thread has published once it has written this.
+    pub(crate) fn publishes(&self, value: i128) -> u64 {
+        self.fresh.as_ref().map_or(0, |fresh| fresh.publishes(self.thread.index(), value))
     }
 
     pub(crate) fn op(&self, at: InstrId) -> &'p Op {

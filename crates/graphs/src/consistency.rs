@@ -8,6 +8,7 @@ use cyrano_memory::cat::{Base, Judge, Node, NodeId, Plan};
 
 use crate::execution::{counted_for_model, for_model};
 use crate::graph::{Event, Graph, Kind};
+use crate::linear::Order;
 use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::Writing;
 
@@ -42,8 +43,19 @@ pub(crate) trait Consistency<const W: usize>: Clone {
     /// What happens before each event of those that count, by number; of models that say so ([`cyrano_memory::cat::HAPPENS_BEFORE`]).
     fn happens_before(&mut self, graph: &Graph<'_, W>) -> Vec<Row<W>>;
 
+    /// What comes before each event, in each relation that a message from one thread to another one adds to ([`crate::linear`]).
+    fn order(&self, graph: &Graph<'_, W>) -> Order<W>;
+
+    /// Whether a graph is allowed if this is what comes before each event.
+    fn agrees(&self, graph: &Graph<'_, W>, order: &Order<W>) -> bool;
+
     /// The flags that a complete graph raises.
     fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String>;
+
+    /// Whether the last access of a thread may race with one that comes before it by `po | rf`.
+    fn may_race(&self, _: &Graph<'_, W>, _: EventId) -> bool {
+        true
+    }
 
     /// Two accesses that race, of those that count.
     fn race(&mut self, graph: &Graph<'_, W>) -> Option<[EventId; 2]>;
@@ -151,6 +163,14 @@ impl<const W: usize> Consistency<W> for ByAxioms<'_> {
             }
         }
         before
+    }
+
+    fn order(&self, _: &Graph<'_, W>) -> Order<W> {
+        unreachable!("a text does not say what messages add to")
+    }
+
+    fn agrees(&self, _: &Graph<'_, W>, _: &Order<W>) -> bool {
+        unreachable!("a text does not say what messages add to")
     }
 
     fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String> {

@@ -13,6 +13,7 @@ use crate::execution::{Form, execution, execution_between};
 use crate::freed::{Freed, freed, freed_unordered};
 use crate::graph::{Graph, Kind};
 use crate::kept::{Seen, Share};
+use crate::linear::{Calls, Hunt, SerialOrders};
 use crate::names::{Wrong, each_way, give, give_first, is_name};
 use crate::races::race;
 use crate::rows::{EventId, Row};
@@ -41,6 +42,9 @@ pub(crate) struct Asked<'q> {
     /// What was observed with names, and the name that somebody looked at.
     named: BTreeSet<Vec<i128>>,
     sees: Option<i128>,
+    /// What serial executions show, in which orders of calls, if orders count; and an order of calls that is wrong.
+    serial: Option<(&'q SerialOrders, Calls)>,
+    wrong_order: Vec<(usize, usize)>,
     /// What decides the question.
     decision: Option<(Option<Violation>, Option<Cause>, Execution)>,
 }
@@ -63,8 +67,25 @@ impl<'q> Asked<'q> {
             shown: Vec::new(),
             named: BTreeSet::new(),
             sees: None,
+            serial: None,
+            wrong_order: Vec::new(),
             decision: None,
         }
+    }
+
+    /// The same, where what is observed must have been observed in an order of calls.
+    pub(crate) fn in_order(self, serial: Option<(&'q SerialOrders, Calls)>) -> Self {
+        Self { serial, ..self }
+    }
+
+    /// Whether some execution has raised a flag, and nothing has decided the question.
+    pub(crate) fn is_flagged(&self) -> bool {
+        !self.flags.is_empty() && self.decision.is_none()
+    }
+
+    /// The order of calls that is wrong, if that is what was found.
+    pub(crate) fn wrong_order(&self) -> &[(usize, usize)] {
+        &self.wrong_order
     }
 
     /// Failed assertions and errors count where the question is about more than final states.
@@ -174,11 +195,15 @@ impl<'q> Asked<'q> {
         ControlFlow::Break(())
     }
 
-    fn judge_end<const W: usize>(&mut self, graph: &Graph<'_, W>) -> ControlFlow<()> {
+    fn judge_end<const W: usize>(
+        &mut self,
+        graph: &Graph<'_, W>,
+        model: &impl Consistency<W>,
+    ) -> ControlFlow<()> {
         if matches!(self.question, Question::Outcomes | Question::Holds(Property::Observations(_))) {
             self.shown(graph);
             if self.shown.iter().any(|value| is_name(*value)) {
-                return self.judge_ways(graph);
+                return self.judge_ways(graph, model);
             }
         }
         match self.question {
@@ -189,6 +214,14 @@ impl<'q> Asked<'q> {
             }
             Question::Holds(Property::Observations(allowed)) => {
                 if !allowed.contains(&self.shown) {
+                    let outcome = self.shown.clone();
+                    return self.decide(graph, Some(Violation::Observation { outcome }), None);
+                }
+                let serial = self.serial.as_ref();
+                let wrong =
+                    serial.and_then(|(serial, calls)| Hunt::new(graph, model, calls).wrong(serial, &self.shown));
+                if let Some(wrong) = wrong {
+                    self.wrong_order = wrong;
                     let outcome = self.shown.clone();
                     return self.decide(graph, Some(Violation::Observation { outcome }), None);
                 }
@@ -211,13 +244,26 @@ impl<'q> Asked<'q> {
     }
 
     /// Judges an execution for every way to give its names values.
-    fn judge_ways<const W: usize>(&mut self, graph: &Graph<'_, W>) -> ControlFlow<()> {
-        if !self.named.insert(self.shown.clone()) {
+    fn judge_ways<const W: usize>(
+        &mut self,
+        graph: &Graph<'_, W>,
+        model: &impl Consistency<W>,
+    ) -> ControlFlow<()> {
+        // Where orders count, executions that show the same are not the same.
+        if self.serial.is_none() && !self.named.insert(self.shown.clone()) {
             return ControlFlow::Continue(());
         }
-        let Self { program, question, shown, outcomes, decision, form, .. } = self;
+        let Self { program, question, shown, outcomes, decision, form, serial, wrong_order, .. } = self;
+        let mut hunt = serial.as_ref().map(|(serial, calls)| (Hunt::new(graph, model, calls), serial));
+        let mut is_in_order = |outcome: &[i128]| {
+            let found = hunt.as_mut().and_then(|(hunt, serial)| hunt.wrong(serial, outcome));
+            *wrong_order = found.unwrap_or_default();
+            wrong_order.is_empty()
+        };
         let tried = each_way(program, shown, |outcome, value| match question {
-            Question::Holds(Property::Observations(allowed)) if allowed.contains(outcome) => false,
+            Question::Holds(Property::Observations(allowed)) if allowed.contains(outcome) && is_in_order(outcome) => {
+                false
+            }
             Question::Holds(_) => {
                 let violation = Violation::Observation { outcome: outcome.to_vec() };
                 *decision = Some((Some(violation), None, give(execution(graph, *form), value)));
@@ -323,7 +369,7 @@ impl<const W: usize> Goal<W> for Asked<'_> {
             return self.decide(graph, Some(violation), None);
         }
         if done {
-            return self.judge_end(graph);
+            return self.judge_end(graph, model);
         }
         if let Some(blocked) = self.hang(graph).filter(|_| self.ends()) {
             let mut shown = graph.clone();
@@ -352,7 +398,9 @@ impl<const W: usize> Goal<W> for Asked<'_> {
         self.outcomes.extend(other.outcomes);
         self.named.extend(other.named);
         self.sees = self.sees.or(other.sees);
-        self.decision = self.decision.take().or(other.decision);
+        if self.decision.is_none() {
+            (self.decision, self.wrong_order) = (other.decision, other.wrong_order);
+        }
     }
 
     fn seen(&self) -> Seen {

@@ -80,6 +80,8 @@ pub(crate) struct Graph<'p, const W: usize> {
     pub(crate) runners: Vec<Runner>,
     /// Set when there was no place for an event.
     pub(crate) full: bool,
+    /// Set when an access was not as [`crate::fresh`] has it.
+    pub(crate) strange: bool,
 }
 
 impl<'p, const W: usize> Graph<'p, W> {
@@ -88,6 +90,9 @@ impl<'p, const W: usize> Graph<'p, W> {
         let program = &*start.program;
         let mut code: Vec<Code<'p>> = program.thread_ids().map(|thread| Code::new(program, thread, rules)).collect();
         code.iter_mut().for_each(|code| code.moves.clone_from(&start.twins.moves));
+        if let Some(fresh) = &start.fresh {
+            code.iter_mut().for_each(|code| code.with(fresh));
+        }
         let code: Arc<[Code<'p>]> = code.into();
         let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
@@ -103,6 +108,7 @@ impl<'p, const W: usize> Graph<'p, W> {
             alive: Row::EMPTY,
             runners,
             full: false,
+            strange: false,
         }
     }
 
@@ -226,6 +232,7 @@ impl<'p, const W: usize> Graph<'p, W> {
         let id = self.place_for(event, before);
         self.readers_mut(from, loc).insert(id);
         self.compare(id);
+        self.meet(id);
         self.runners[thread].read(&self.code[thread], id, loc, value);
         id
     }
@@ -248,6 +255,7 @@ impl<'p, const W: usize> Graph<'p, W> {
         (event.kind, event.value, event.rmw, event.tags) = (Kind::Read(from), value, rmw, tags);
         self.readers_mut(from, loc).insert(read);
         self.compare(read);
+        self.meet(read);
         self.runners[thread].read(&self.code[thread], read, loc, value);
     }
 
@@ -270,8 +278,17 @@ impl<'p, const W: usize> Graph<'p, W> {
         self.link(after, id, loc);
         self.link(id, next, loc);
         self.compare(id);
+        self.meet(id);
         self.runners[thread].wrote(&self.code[thread], id);
         id
+    }
+
+    /// Looks at an access that its thread is about to have made.
+    fn meet(&mut self, id: EventId) {
+        if let Some(fresh) = &self.start.fresh {
+            let published = self.runners[usize::from(self.event(id).thread)].frame().published;
+            self.strange |= fresh.meets(self, id, published);
+        }
     }
 
     /// Makes these two neighbours.
@@ -345,7 +362,7 @@ impl<'p, const W: usize> Graph<'p, W> {
 
     /// Becomes a copy of another graph with these events only, which are the first ones of their threads.
     pub(crate) fn copy_part(&mut self, from: &Self, kept: Row<W>) {
-        let Self { start: _, code, events, before, needs, readers, places, order, alive, runners, full } = self;
+        let Self { start: _, code, events, before, needs, readers, places, order, alive, runners, full, strange } = self;
         events.clone_from(&from.events);
         before.clone_from(&from.before);
         needs.clone_from(&from.needs);
@@ -353,7 +370,7 @@ impl<'p, const W: usize> Graph<'p, W> {
         places.clone_from(&from.places);
         order.clear();
         order.extend(from.order.iter().filter(|id| kept.contains(**id)));
-        (*alive, *full) = (from.alive, from.full);
+        (*alive, *full, *strange) = (from.alive, from.full, from.strange);
         for ((runner, from), code) in runners.iter_mut().zip(&from.runners).zip(code.iter()) {
             let events = from.events.iter().take_while(|id| kept.contains(**id)).count();
             runner.copy_prefix(code, from, events);

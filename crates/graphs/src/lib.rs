@@ -16,10 +16,12 @@ mod consistency;
 mod execution;
 mod fits;
 mod freed;
+mod fresh;
 mod goals;
 mod graph;
 mod kept;
 mod level;
+mod linear;
 mod moves;
 mod names;
 mod pool;
@@ -48,6 +50,7 @@ use cyrano_ir::{FinalVar, Instr, Liveness, Op, Program, Property, Thread};
 use cyrano_memory::{Model, named};
 
 pub use kept::{Keep, Part, Progress, Seen, Share};
+pub use linear::SerialOrders;
 pub use revisit::Fault;
 pub use search::Counts;
 
@@ -55,10 +58,12 @@ use code::Rules;
 use consistency::{ByAxioms, Consistency, unknown_base};
 use execution::Form;
 use fits::unfit;
+use fresh::Fresh;
 use goals::{All, Asked};
 use graph::Graph;
 use kept::{arrive, divide};
 use level::Level;
+use linear::Calls;
 use names::{Names, is_name};
 use pool::Pool;
 use search::{Goal, Halt, Search, Shared};
@@ -81,6 +86,8 @@ pub struct Graphs {
     pub unseen_values: bool,
     /// Whether of executions that differ by an exchange of equal threads one is looked at ([`symmetry`]).
     pub thread_symmetry: bool,
+    /// Whether it is looked at what threads do to their objects before others know of them ([`fresh`]).
+    pub fresh_objects: bool,
     /// After how many events a search is done by several, if there are several to do it.
     pub patience: u64,
     /// Events between two looks at the limits.
@@ -99,6 +106,7 @@ impl Default for Graphs {
             stale_waits: true,
             unseen_values: true,
             thread_symmetry: true,
+            fresh_objects: true,
             patience: 50_000,
             pace: 4096,
             share: None,
@@ -123,6 +131,7 @@ struct Run<'a> {
     watch: &'a dyn Watch,
     rules: Rules<'a>,
     stale_waits: bool,
+    stale_reads_race: bool,
     keep: Option<&'a dyn Keep>,
     /// From where it begins, or where it was when that was kept last.
     so_far: Mutex<Progress>,
@@ -219,6 +228,7 @@ impl<'a> Run<'a> {
             pace: graphs.pace,
             patience: (self.limits.workers > 1).then_some(graphs.patience),
             stale_waits: self.stale_waits,
+            stale_reads_race: self.stale_reads_race,
             keep: self.keep,
         };
         let root = || Level::new(Graph::<W>::new(start, self.rules), model.clone());
@@ -274,6 +284,7 @@ impl Run<'_> {
             ("idle-iterations", self.rules.idle.is_some() && loops),
             ("stale-waits", self.stale_waits && waits),
             ("unseen-values", !self.rules.names.is_empty()),
+            ("fresh-objects", is_fresh(self.starts) && loops),
         ];
         used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name).collect()
     }
@@ -288,6 +299,19 @@ fn sort<'p>(mut starts: Vec<Start<'p>>, query: &Query<'_>, sorts: Sorts) -> Vec<
         start.twins = Twins::new(&start.program, query, sorts, ordered);
     }
     starts
+}
+
+/// Finds out which objects threads make for themselves, from each start on.
+fn own<'p>(mut starts: Vec<Start<'p>>, shown: &[FinalVar], races: bool) -> Vec<Start<'p>> {
+    starts.iter_mut().for_each(|start| start.fresh = Fresh::new(&start.program, shown, races));
+    if !is_fresh(&starts) {
+        starts.iter_mut().for_each(|start| start.fresh = None);
+    }
+    starts
+}
+
+fn is_fresh(starts: &[Start<'_>]) -> bool {
+    !starts.is_empty() && starts.iter().all(|start| start.fresh.is_some())
 }
 
 fn is_sorted(starts: &[Start<'_>]) -> bool {
@@ -312,7 +336,44 @@ fn ordered(model: &Model) -> Option<Kept> {
 impl Graphs {
     /// Answers, and tells what was counted.
     pub fn count(&self, query: &Query<'_>, limits: &Limits, watch: &dyn Watch) -> (Answer, Counts) {
-        self.search(query, limits, watch, None)
+        let (answer, counts, _) = self.search(query, limits, watch, None, None);
+        (answer, counts)
+    }
+
+    /// Answers whether all executions are linearizable ([`linear`]): what each shows is shown by these serial executions, in every order of calls that it
+    /// leaves open. Where one is not, says which pairs of calls were in order, if it is because of them.
+    pub fn linearize(
+        &self,
+        query: &Query<'_>,
+        serial: &SerialOrders,
+        limits: &Limits,
+        watch: &dyn Watch,
+    ) -> (Answer, Vec<(usize, usize)>) {
+        if let Some(why) = self.supports_orders(query, serial) {
+            return (Answer::new(Verdict::Unknown, Some(Cause::Refused(why))), Vec::new());
+        }
+        let (answer, _, wrong) = self.search(query, limits, watch, None, Some(serial));
+        (answer, wrong)
+    }
+
+    /// Why it cannot be said whether executions are linearizable.
+    fn supports_orders(&self, query: &Query<'_>, serial: &SerialOrders) -> Option<Refusal> {
+        let name = query.model().name.clone();
+        let calls = Calls::new(query.program()).filter(|calls| serial.fits(calls));
+        match (name.as_str(), calls) {
+            ("sc" | "tso" | "cat:sc" | "cat:tso" | "ra" | "rc11", Some(_)) if !self.by_axioms => {}
+            (_, None) => {
+                let what = "calls that are no pieces of code of their own";
+                return Some(Refusal::Inexact(Inexact::OrderOfCalls { model: name, what }));
+            }
+            _ => {
+                let what = "relations that are not known, or reordered stores";
+                return Some(Refusal::Inexact(Inexact::OrderOfCalls { model: name, what }));
+            }
+        }
+        let is_strong = ["ra", "rc11"].contains(&name.as_str()) && views::is_strong(query.program(), name == "rc11");
+        let what = "sequentially consistent accesses and fences";
+        is_strong.then_some(Refusal::Inexact(Inexact::OrderOfCalls { model: name, what }))
     }
 
     /// Answers, has kept what was found so far now and then, and goes on from what was kept of the same question.
@@ -324,7 +385,7 @@ impl Graphs {
         keep: &dyn Keep,
         from: Option<Progress>,
     ) -> Answer {
-        self.search(query, limits, watch, Some((keep, from))).0
+        self.search(query, limits, watch, Some((keep, from)), None).0
     }
 
     fn search(
@@ -333,11 +394,15 @@ impl Graphs {
         limits: &Limits,
         watch: &dyn Watch,
         keeping: Option<(&dyn Keep, Option<Progress>)>,
-    ) -> (Answer, Counts) {
+        serial: Option<&SerialOrders>,
+    ) -> (Answer, Counts, Vec<(usize, usize)>) {
         let started = Instant::now();
         let model = match self.supported(query) {
             Ok(model) => model,
-            Err(why) => return (Answer::new(Verdict::Unknown, Some(Cause::Refused(why))), Counts::default()),
+            Err(why) => {
+                let refused = Answer::new(Verdict::Unknown, Some(Cause::Refused(why)));
+                return (refused, Counts::default(), Vec::new());
+            }
         };
         // What is shown under a model that reorders pairs is one order of all accesses.
         let ordered = ordered(query.model());
@@ -347,22 +412,32 @@ impl Graphs {
         // Whoever goes on later, or elsewhere, must find the same search there, which does not begin anew.
         let whole = keeping.is_none() && self.share.is_none();
         let mut names = if self.unseen_values && whole { Names::new(query) } else { Names::default() };
-        let new = || Asked::new(query, has_flags, form);
+        let calls = serial.and_then(|serial| Some((serial, Calls::new(query.program())?)));
+        let new = || Asked::new(query, has_flags, form).in_order(calls.clone());
         let mut sorts = self.sorts(whole);
+        let mut fresh = whole && self.knows_fresh(query);
         let (goal, ended, counts, used, twins) = loop {
-            let starts = match starts(query.program(), limits.iterations, &names) {
+            let mut starts = match starts(query.program(), limits.iterations, &names) {
                 Err(Unstarted::Sees(name)) => {
                     names.forget(name);
                     continue;
                 }
                 starts => sort(starts.unwrap_or_default(), query, sorts),
             };
+            if fresh {
+                starts = own(starts, &shown, ordered.is_none() && knows_races(&model));
+            }
             let mut run = Run { watch, ..self.start(query, (&model, limits), &starts, (&shown, &names)) };
             if let Some((keep, from)) = &keeping {
                 run.keep = Some(*keep);
                 run.so_far = from.clone().map_or(run.so_far, Mutex::new);
             }
             let (goal, ended, counts) = run.run(new);
+            // What races has no meaning: it is looked at as it is.
+            if ended == Err(Halt::Strange) || fresh && goal.is_flagged() {
+                fresh = false;
+                continue;
+            }
             match goal.sees() {
                 Some(name) if is_name(name) => names.forget(name),
                 None if ended != Err(Halt::Apart) => {
@@ -372,6 +447,7 @@ impl Graphs {
                 _ => sorts = sorts.fewer(),
             }
         };
+        let wrong_order = goal.wrong_order().to_vec();
         let mut answer = match (ended, self.share) {
             (Err(Halt::Lost), _) => Answer::new(Verdict::Unknown, Some(Cause::Trouble(LOST.to_owned()))),
             (Err(Halt::Stopped(stop)), share) => goal.answer(Err(stop), limits.iterations, share),
@@ -383,7 +459,7 @@ impl Graphs {
             Stats { states: counts.events, depth: counts.depth, seconds, executions, blocked, ..Stats::default() };
         answer.reductions.extend(used);
         twins.close(query.program(), &mut answer.outcomes);
-        (answer, counts)
+        (answer, counts, wrong_order)
     }
 
     /// A search from these starts for a question that looks at this in the end.
@@ -402,10 +478,12 @@ impl Graphs {
             races: ordered(query.model()).is_none() && knows_races(model),
             names,
         };
-        let stale_waits = self.stale_waits && !is_sorted(starts) && !stale::is_about_waits(query, model, rules.ordered);
+        let fresh = is_fresh(starts);
+        let stale_waits = self.stale_waits && !stale::is_about_waits(query, model, (rules.ordered, fresh));
+        let stale_reads_race = fresh && rules.races;
         let parts = (0..starts.len()).map(Part::whole).collect();
         let so_far = Mutex::new(Progress { parts, ..Progress::default() });
-        Run { graphs: self, starts, model, limits, watch: &(), rules, stale_waits, keep: None, so_far }
+        Run { graphs: self, starts, model, limits, watch: &(), rules, stale_waits, stale_reads_race, keep: None, so_far }
     }
 
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
@@ -426,6 +504,12 @@ impl Graphs {
                 _ => Ok(goal.0),
             });
         }
+    }
+
+    /// Whether it is looked at what threads do to their objects before others know of them.
+    fn knows_fresh(&self, query: &Query<'_>) -> bool {
+        let lives = matches!(query.property(), Some(Property::Live(_)));
+        self.fresh_objects && self.idle_iterations && !lives && kept(&query.model().name) != Some(Kept::Pso)
     }
 
     /// Which threads are sorted, in a search that may begin anew or in one that may not.

@@ -84,6 +84,8 @@ pub(crate) struct Shared<'a, T> {
     pub(crate) patience: Option<u64>,
     /// Whether executions in which a thread waits behind something old are left ([`crate::stale`]).
     pub(crate) stale_waits: bool,
+    /// Whether such a thread counts if what it read last races.
+    pub(crate) stale_reads_race: bool,
     /// Events between two looks at the limits.
     pub(crate) pace: u64,
     /// Who keeps what was found so far.
@@ -118,6 +120,8 @@ pub(crate) enum Halt {
     Stopped(Stop),
     /// Equal threads cannot be told in which order they are ([`crate::symmetry`]).
     Apart,
+    /// Objects are not what they should be ([`crate::fresh`]).
+    Strange,
     /// A part that is to be searched is not there.
     Lost,
     /// Somebody else ended it.
@@ -300,7 +304,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                 self.went_wrong()?;
                 continue;
             }
-            if self.shared.stale_waits && threads.iter().any(|thread| waits_in_vain(self.graph(), *thread)) {
+            if self.shared.stale_waits && self.waits_in_vain(threads) {
                 self.counts.blocked += 1;
                 self.done += point.weight;
                 self.added()?;
@@ -310,6 +314,14 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             self.added()?;
             return Ok(true);
         }
+    }
+
+    /// Whether one of these threads waits behind something old, and it is not about its last read that races are looked for.
+    fn waits_in_vain(&self, threads: [usize; 2]) -> bool {
+        let last = self.levels.len() - 1;
+        let Level { graph, model, .. } = &self.levels[last];
+        let races = |event: EventId| self.shared.stale_reads_race && model.may_race(graph, event);
+        threads.iter().any(|thread| waits_in_vain(graph, *thread).is_some_and(|last| !races(last)))
     }
 
     /// Gives others the oldest alternatives that are left.
@@ -333,10 +345,13 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
     fn counted(&mut self) -> Result<(), Halt> {
         self.counts.events += 1;
         let graph = self.graph();
-        let (full, len) = (graph.full, graph.order.len() as u64);
+        let (full, strange, len) = (graph.full, graph.strange, graph.order.len() as u64);
         self.counts.depth = self.counts.depth.max(len);
         if full {
             return Err(Halt::TooLarge);
+        }
+        if strange {
+            return Err(Halt::Strange);
         }
         self.since += 1;
         Ok(())

@@ -1,12 +1,14 @@
 //! A setup thread runs alone before the others start: what it leaves in memory is what memory holds at first, and it does nothing more.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use cyrano_engine::Access;
 use cyrano_ir::guards::ALIVE;
 use cyrano_ir::{Instr, LocId, Op, Program, ThreadId};
 
 use crate::code::{Code, Rules};
+use crate::fresh::Fresh;
 use crate::names::Names;
 use crate::thread::{Next, Runner, Status};
 use crate::twins::Twins;
@@ -22,6 +24,8 @@ pub(crate) struct Start<'p> {
     pub(crate) setup: Option<ThreadId>,
     /// Its equal threads.
     pub(crate) twins: Twins,
+    /// The objects that threads make for themselves, if they are looked at.
+    pub(crate) fresh: Option<Arc<Fresh>>,
 }
 
 /// Why it is not known how a program starts.
@@ -43,6 +47,7 @@ pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names)
             choices: Vec::new(),
             setup: None,
             twins: Twins::default(),
+            fresh: None,
         }]);
     };
     let iterations = iterations.max(LOOPS);
@@ -157,6 +162,6 @@ impl Alone {
         thread.code = halt.into_iter().collect();
         let Self { accesses, choices, .. } = self;
         let (program, setup, twins) = (Cow::Owned(folded), Some(code.thread), Twins::default());
-        Start { program, accesses, choices, setup, twins }
+        Start { program, accesses, choices, setup, twins, fresh: None }
     }
 }

@@ -53,6 +53,6 @@ fn weighs(end: Result<(), Halt>) -> u8 {
         Err(Halt::Long | Halt::Paused) => 2,
         Err(Halt::Stopped(_)) => 3,
         Err(Halt::Settled) => 4,
-        Err(Halt::TooLarge | Halt::Lost | Halt::Apart) => 5,
+        Err(Halt::TooLarge | Halt::Lost | Halt::Apart | Halt::Strange) => 5,
     }
 }

@@ -25,14 +25,15 @@ use cyrano_memory::Model;
 use crate::fits::has_units;
 use crate::graph::{Graph, Kind};
 use crate::revisit::is_maximal;
+use crate::rows::EventId;
 use crate::thread::Status;
 
 /// Whether a question may be about what waiting threads read, under a model with one order of all accesses or under one about relations.
-pub(crate) fn is_about_waits(query: &Query<'_>, model: &Model, ordered: bool) -> bool {
+pub(crate) fn is_about_waits(query: &Query<'_>, model: &Model, (ordered, fresh): (bool, bool)) -> bool {
     let program = query.program();
     let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
     let ends = matches!(query.property(), Some(Property::Live(_)));
-    ends || has_flags && has_plain(program) || program.has_headers() || ordered && has_units(program)
+    ends || has_flags && has_plain(program) && !fresh || program.has_headers() || ordered && has_units(program)
 }
 
 /// Whether a program has accesses that are not atomic.
@@ -40,13 +41,11 @@ fn has_plain(program: &Program) -> bool {
     program.accesses().any(|access| !access.tags.spoken().contains(Tags::ATOMIC))
 }
 
-/// Whether a thread waits behind something old.
-pub(crate) fn waits_in_vain<const W: usize>(graph: &Graph<'_, W>, thread: usize) -> bool {
+/// What a thread waits behind, if that is something old.
+pub(crate) fn waits_in_vain<const W: usize>(graph: &Graph<'_, W>, thread: usize) -> Option<EventId> {
     let runner = &graph.runners[thread];
-    let Some(last) = runner.events.last().filter(|_| matches!(runner.status(), Some(Status::Blocked | Status::Spins)))
-    else {
-        return false;
-    };
-    let could_go = matches!(graph.event(*last).kind, Kind::Read(_) | Kind::Choice { .. });
-    could_go && !is_maximal(graph, *last, &graph.alive, None)
+    let waits = matches!(runner.status(), Some(Status::Blocked | Status::Spins));
+    let last = runner.events.last().copied().filter(|_| waits)?;
+    let could_go = matches!(graph.event(last).kind, Kind::Read(_) | Kind::Choice { .. });
+    (could_go && !is_maximal(graph, last, &graph.alive, None)).then_some(last)
 }

@@ -102,6 +102,8 @@ pub(crate) struct Frame {
     broken: bool,
     /// Whether the write that comes next belongs to the read before it.
     pending: bool,
+    /// Which of its objects others may know of ([`crate::fresh`]).
+    pub(crate) published: u64,
     /// Whether an assertion was evaluated.
     pub(crate) asserted: bool,
     /// The first assertion that failed.
@@ -135,6 +137,7 @@ impl Runner {
             round: None,
             broken: false,
             pending: false,
+            published: 0,
             asserted: false,
             failed: None,
         };
@@ -522,9 +525,15 @@ impl Runner {
 
     /// Its next write is this event.
     pub(crate) fn wrote(&mut self, code: &Code<'_>, event: EventId) {
-        let silent = matches!(self.frame().next, Next::Write(Writing { silent: true, .. }));
+        let Frame { next, head, mut published, section, .. } = *self.frame();
+        let mut silent = false;
+        if let Next::Write(writing) = &next {
+            silent = writing.silent || section.is_none() && code.overwrites(head, published, writing);
+            published |= code.publishes(writing.value);
+        }
         self.push(code, event);
         let frame = self.frame_mut();
+        frame.published = published;
         frame.pending = false;
         frame.head = frame.head.filter(|_| silent);
         self.go_on(code);

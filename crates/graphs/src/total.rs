@@ -8,6 +8,7 @@ use cyrano_ir::{FenceSet, LocId, Program};
 
 use crate::consistency::{Consistency, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
+use crate::linear;
 use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::Writing;
 use crate::units::Order;
@@ -216,6 +217,14 @@ impl<const W: usize> Consistency<W> for Total<'_, W> {
 
     fn happens_before(&mut self, _: &Graph<'_, W>) -> Vec<Row<W>> {
         Vec::new()
+    }
+
+    fn order(&self, _: &Graph<'_, W>) -> linear::Order<W> {
+        vec![self.rows.clone()]
+    }
+
+    fn agrees(&self, graph: &Graph<'_, W>, order: &linear::Order<W>) -> bool {
+        order.iter().all(|rows| linear::is_acyclic(graph, rows))
     }
 
     fn flags(&mut self, _: &Graph<'_, W>) -> Vec<String> {

@@ -9,6 +9,7 @@ use cyrano_ir::{FenceSet, LocId, Op, Program, Tags};
 
 use crate::consistency::{Consistency, is_passed, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
+use crate::linear;
 use crate::psc;
 use crate::races::is_plain;
 use crate::rows::{EventId, INITIAL, Row};
@@ -59,22 +60,11 @@ fn releases(tags: Tags) -> bool {
 
 impl<const W: usize> Views<W> {
     pub(crate) fn release_acquire(program: &Program) -> Self {
-        let is_strong =
-            |op: &Op| matches!(op, Op::Fence(fence) if fence.kinds().is_some_and(|kinds| kinds.meets(FenceSet::SL)));
-        Self::new(false, ops(program).any(is_strong), false)
+        Self::new(false, is_strong(program, false), false)
     }
 
     pub(crate) fn c11(program: &Program) -> Self {
-        let is_strong = |op: &Op| match op {
-            Op::Fence(fence) => fence.tags().contains(Tags::SEQ_CST),
-            Op::AtomicBegin => true,
-            op => op.access().is_some_and(|access| {
-                let all = access.tags | access.failed.unwrap_or_default();
-                let updates = access.kind == cyrano_ir::AccessKind::Rmw;
-                all.contains(Tags::SEQ_CST) || (updates || all.contains(Tags::SYNC)) && all.orders().is_empty()
-            }),
-        };
-        Self::new(true, ops(program).any(is_strong), program.accesses().any(is_plain))
+        Self::new(true, is_strong(program, true), program.accesses().any(is_plain))
     }
 
     fn new(c11: bool, strong: bool, races: bool) -> Self {
@@ -173,6 +163,22 @@ impl<const W: usize> Views<W> {
     }
 }
 
+/// Whether there may be two events that are in an order of their own, under `rc11` or under `ra`.
+pub(crate) fn is_strong(program: &Program, c11: bool) -> bool {
+    let strong_fence =
+        |op: &Op| matches!(op, Op::Fence(fence) if fence.kinds().is_some_and(|kinds| kinds.meets(FenceSet::SL)));
+    let strong = |op: &Op| match op {
+        Op::Fence(fence) => fence.tags().contains(Tags::SEQ_CST),
+        Op::AtomicBegin => true,
+        op => op.access().is_some_and(|access| {
+            let all = access.tags | access.failed.unwrap_or_default();
+            let updates = access.kind == cyrano_ir::AccessKind::Rmw;
+            all.contains(Tags::SEQ_CST) || (updates || all.contains(Tags::SYNC)) && all.orders().is_empty()
+        }),
+    };
+    if c11 { ops(program).any(strong) } else { ops(program).any(strong_fence) }
+}
+
 fn ops(program: &Program) -> impl Iterator<Item = &Op> {
     program.threads.iter().flat_map(|thread| thread.code.iter().map(|instr| &instr.op))
 }
@@ -223,8 +229,29 @@ impl<const W: usize> Consistency<W> for Views<W> {
         (0..graph.events.len()).map(|id| *self.before(graph, id as EventId)).collect()
     }
 
+    fn order(&self, graph: &Graph<'_, W>) -> linear::Order<W> {
+        let all = 0..graph.events.len() as EventId;
+        let happens = all.map(|id| *self.before(graph, id)).collect();
+        if self.c11 { vec![happens, graph.before.clone()] } else { vec![happens] }
+    }
+
+    fn agrees(&self, graph: &Graph<'_, W>, order: &linear::Order<W>) -> bool {
+        order.iter().all(|rows| linear::is_acyclic(graph, rows)) && linear::is_coherent(graph, &order[0])
+    }
+
     fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String> {
         if self.race(graph).is_some() { vec!["data-race".to_owned()] } else { Vec::new() }
+    }
+
+    fn may_race(&self, graph: &Graph<'_, W>, id: EventId) -> bool {
+        let event = graph.event(id);
+        let Some(loc) = event.loc else { return false };
+        let plain = |event: &Event| !said(event).contains(Tags::ATOMIC);
+        let races = |write: EventId| {
+            let other = graph.event(write);
+            other.thread != event.thread && (plain(event) || plain(other)) && !self.before(graph, id).contains(write)
+        };
+        self.races && graph.writes(loc).any(races)
     }
 
     fn race(&mut self, graph: &Graph<'_, W>) -> Option<[EventId; 2]> {

@@ -11,7 +11,13 @@ use cyrano_graphs::Graphs;
 /// Graphs with every reduction, with none, and by the text of the model.
 #[test]
 fn graphs_agree_with_the_explorer_on_all_tests_of_a_size() {
-    let plain = Graphs { idle_iterations: false, stale_waits: false, unseen_values: false, ..Graphs::default() };
+    let plain = Graphs {
+        idle_iterations: false,
+        stale_waits: false,
+        unseen_values: false,
+        fresh_objects: false,
+        ..Graphs::default()
+    };
     let texts = Graphs { by_axioms: true, ..Graphs::default() };
     let calls = if pinned::long() { 3 } else { 2 };
     let (compared, fewer) = (AtomicUsize::new(0), AtomicUsize::new(0));

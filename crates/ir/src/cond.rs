@@ -191,7 +191,7 @@ impl Property {
             }
             Claim::Invariant(invariant) => vec![Self::Invariant(invariant.clone())],
             Claim::Races => vec![Self::Races],
-            Claim::Observations | Claim::Atomicity => Vec::new(),
+            Claim::Observations | Claim::Linearizability | Claim::Atomicity => Vec::new(),
         }
     }
 

@@ -27,6 +27,8 @@ pub struct Case {
     pub set: Vec<(String, i128)>,
     /// The test that the program stands for, if the file has some.
     pub test: Option<TestInfo>,
+    /// The test in the notation of its tests file, if it has one.
+    pub notation: Option<String>,
     /// The program.
     pub program: Program,
     /// The same with transactions as atomic blocks, if it is an stm with a client of its own.
@@ -56,6 +58,7 @@ impl Case {
             source,
             set,
             test: None,
+            notation: None,
             program,
             atomic: None,
             algorithm: None,
@@ -223,6 +226,14 @@ impl Case {
         let saved = Saved(self.test.as_ref().map_or(&none, |test| &test.includes));
         let tests = if tests.is_empty() { Tests::Declared } else { Tests::Again(tests) };
         self.frontend.cases(&source, &self.set, &Wanted { tests, ..Wanted::default() }, &saved)
+    }
+
+    /// Another test of the same file.
+    pub(crate) fn as_test(&self, test: TestInfo) -> Result<Self, Failure> {
+        let includes = test.includes.clone();
+        let wanted = Wanted { tests: Tests::Again(vec![test]), ..Wanted::default() };
+        let mut cases = self.frontend.cases(&self.source, &self.set, &wanted, &Saved(&includes))?;
+        cases.pop().ok_or_else(|| self.refused("there is no such test"))
     }
 
     /// The same stm for this many threads and variables.

@@ -17,6 +17,7 @@ pub mod distinguish;
 mod failure;
 pub mod frontend;
 mod judged;
+mod linearizability;
 pub mod litmus;
 pub mod models;
 mod outcomes;

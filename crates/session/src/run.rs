@@ -59,7 +59,7 @@ pub struct Runner {
     explore: Explore,
     graphs: Graphs,
     symbolic: Symbolic,
-    limits: Limits,
+    pub(crate) limits: Limits,
     workers: usize,
     /// Whether the bound of deferred accesses is raised where it stands in the way: nobody has named one.
     raises: bool,
@@ -178,6 +178,12 @@ impl Runner {
     /// Whether every engine may be asked.
     pub(crate) fn is_free(&self) -> bool {
         self.engine.is_none()
+    }
+
+    /// The engine on execution graphs, if it may be asked, with nothing kept in files.
+    pub(crate) fn graphs(&self) -> Option<&Graphs> {
+        let asked = self.engine.is_none() || self.engine == Some(EngineName::Graphs);
+        (asked && self.large.is_none()).then_some(&self.graphs)
     }
 
     /// The processes that search together, if there are others.

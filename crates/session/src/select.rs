@@ -199,7 +199,7 @@ fn undeclared(claim: Claim, case: &Case) -> Option<ProgramClaim> {
     let program = &case.program;
     let applies = match claim {
         Claim::Atomicity => atomicity::applies(case),
-        Claim::Observations => !program.observed.is_empty(),
+        Claim::Observations | Claim::Linearizability => !program.observed.is_empty(),
         _ => true,
     };
     let claim = claim.unconditional().filter(|_| applies)?;
@@ -214,7 +214,7 @@ fn nothing(claim: Claim, case: &Case) -> String {
         Property::all_of(claim).iter().find_map(|property| lacks(&case.program, property)).map(|lack| lack.to_string())
     };
     match claim {
-        Claim::Observations => format!("nothing to check: {of} observes nothing"),
+        Claim::Observations | Claim::Linearizability => format!("nothing to check: {of} observes nothing"),
         Claim::CommitAtomicity | Claim::Atomicity => format!("nothing to check: {of} has no atomic block"),
         _ => match claim.unconditional().as_ref().and_then(lack) {
             Some(lack) => format!("nothing to check: `{name}` says nothing about {of}, for {lack}"),

@@ -34,13 +34,15 @@ pub struct Specification {
     mined: OnceLock<Mined>,
 }
 
-struct Mined {
-    allowed: BTreeSet<Vec<i128>>,
+/// What was mined.
+pub(crate) struct Mined {
+    /// What serial executions show.
+    pub(crate) allowed: BTreeSet<Vec<i128>>,
     /// Why there may be more.
-    incomplete: Option<String>,
+    pub(crate) incomplete: Option<String>,
     /// Whether loops go on beyond every bound that was tried.
     endless: bool,
-    report: SpecificationReport,
+    pub(crate) report: SpecificationReport,
 }
 
 impl Specification {
@@ -91,7 +93,8 @@ impl Specification {
     }
 }
 
-fn mine(runner: &Runner, case: &Case, reference: Option<&Case>, watch: &dyn Watch) -> Mined {
+/// What a program shows when it is run serially, or another one with the same observables.
+pub(crate) fn mine(runner: &Runner, case: &Case, reference: Option<&Case>, watch: &dyn Watch) -> Mined {
     let source = reference.unwrap_or(case);
     let reference = reference.map(|reference| reference.source.name.clone());
     let started = Instant::now();

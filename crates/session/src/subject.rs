@@ -12,6 +12,7 @@ use crate::atomicity::Atomicity;
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::frontend::{self, Wanted};
+use crate::linearizability::Linearizability;
 use crate::reduction;
 use crate::run::Runner;
 use crate::select::Selected;
@@ -24,6 +25,7 @@ pub struct Subject {
     pub case: Case,
     /// What its observations are compared with.
     pub specification: Specification,
+    linearizability: Linearizability,
     atomicity: OnceLock<Atomicity>,
 }
 
@@ -38,7 +40,8 @@ impl Subject {
     ) -> Result<Vec<Self>, Failure> {
         let subject = |case: Case| {
             let reference = reference.map(|name| case.reference(name, files)).transpose()?;
-            Ok(Self { specification: Specification::of(reference), case, atomicity: OnceLock::new() })
+            let (specification, linearizability) = (Specification::of(reference), Linearizability::default());
+            Ok(Self { specification, case, linearizability, atomicity: OnceLock::new() })
         };
         frontend::cases(files, name, set, wanted)?.into_iter().map(subject).collect()
     }
@@ -53,6 +56,9 @@ impl Subject {
         match selected {
             Selected::Run(Claim::Observations, model) => {
                 Ok((self.specification.property(runner, &self.case, watch)?, model))
+            }
+            Selected::Run(Claim::Linearizability, _) => {
+                Err("`linearizability` is about many orders of calls: check `observations` of a client with one of them".into())
             }
             Selected::Run(Claim::Atomicity, _) => {
                 Err("`atomicity` compares two programs: write operations and check `observations`".into())
@@ -74,6 +80,10 @@ impl Subject {
                 runner.check_every_number(&self.case, &property, model, watch)
             }
             Selected::Run(Claim::Observations, model) => self.specification.check(runner, &self.case, model, watch),
+            Selected::Run(Claim::Linearizability, model) => {
+                let compared = (&self.case, self.specification.reference.as_ref());
+                self.linearizability.check(runner, compared, model, watch)
+            }
             Selected::Run(Claim::Atomicity, model) => {
                 self.atomicity.get_or_init(|| Atomicity::new(&self.case)).check(runner, model, watch)
             }

@@ -207,7 +207,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Reads one word; of memory with these tags.
-    pub(super) fn load(&mut self, spot: &Spot, word: u32, tags: Tags) -> LocalExpr {
+    pub(crate) fn load(&mut self, spot: &Spot, word: u32, tags: Tags) -> LocalExpr {
         match spot {
             Spot::Memory { base, offset } => {
                 let temp = self.temp();
@@ -233,7 +233,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Writes one word; of memory with these tags.
-    pub(super) fn store(&mut self, spot: &Spot, word: u32, value: LocalExpr, tags: Tags) {
+    pub(crate) fn store(&mut self, spot: &Spot, word: u32, value: LocalExpr, tags: Tags) {
         match spot {
             Spot::Memory { base, offset } => {
                 let addr = self.addr(base, offset + word);
@@ -280,7 +280,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// The address of a word behind a pointer, as a fixed location if it is one.
-    pub(super) fn addr(&self, base: &LocalExpr, offset: u32) -> Addr {
+    pub(crate) fn addr(&self, base: &LocalExpr, offset: u32) -> Addr {
         match address(base, offset) {
             Addr::Indexed { index: Ir::Const(index), array } => match self.shared.memory.location(index) {
                 Some(location) => Addr::Fixed(location),

@@ -17,7 +17,7 @@
 
 use cyrano_ir::Span;
 
-use crate::tests_file::{Step, Test, TestFile};
+use crate::tests_file::{Orders, Step, Test, TestFile};
 
 /// All tests with up to `calls` operation calls, smaller ones first.
 pub fn all_tests(file: &TestFile, calls: usize) -> Vec<Test> {
@@ -37,6 +37,17 @@ pub fn all_tests(file: &TestFile, calls: usize) -> Vec<Test> {
     found
 }
 
+/// All tests with up to `calls` operation calls, each in a thread of its own, smaller ones first. Where every order of calls is looked at these stand for all
+/// others: `cyrano_graphs` has the argument.
+pub fn parallel_tests(file: &TestFile, calls: usize) -> Vec<Test> {
+    let letters = file.interface.operations.len();
+    let mut found = Vec::new();
+    for total in 2..=calls {
+        divide(total, 1, letters, None, &mut Vec::new(), &mut found);
+    }
+    found.into_iter().map(|threads| test(file, Vec::new(), threads)).collect()
+}
+
 /// All tests of one thread with up to `calls` operation calls, smaller ones first. A sequence before the thread would only move its beginning there.
 pub fn sequential_tests(file: &TestFile, calls: usize) -> Vec<Test> {
     let letters = file.interface.operations.len();
@@ -45,8 +56,8 @@ pub fn sequential_tests(file: &TestFile, calls: usize) -> Vec<Test> {
 }
 
 fn test(file: &TestFile, before: Vec<Step>, threads: Vec<Vec<Step>>) -> Test {
-    let mut test =
-        Test { name: String::new(), before, threads, span: Span::default(), interface: file.interface.clone() };
+    let (orders, span, interface) = (Orders::default(), Span::default(), file.interface.clone());
+    let mut test = Test { name: String::new(), before, threads, orders, span, interface };
     test.name = test.to_string();
     test
 }

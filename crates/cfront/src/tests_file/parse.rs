@@ -6,7 +6,7 @@ use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Span};
 
 use super::scan::{self, Kind, Token};
-use super::{Call, Interface, Step, Test, TestFile};
+use super::{Call, Interface, Orders, Step, Test, TestFile, orders};
 use crate::Unit;
 use crate::tree::FuncId;
 
@@ -200,7 +200,8 @@ fn test(pending: &Pending, interface: &Arc<Interface>) -> Result<Test, Vec<Diagn
     let mut before = Vec::new();
     let mut threads: Vec<(Vec<Step>, Span)> = Vec::new();
     let (mut open, mut closed) = (false, false);
-    for token in &pending.body {
+    let (body, said) = orders::split(&pending.body);
+    for token in body {
         let steps = match threads.last_mut() {
             Some((steps, _)) if open => steps,
             _ => &mut before,
@@ -234,7 +235,13 @@ fn test(pending: &Pending, interface: &Arc<Interface>) -> Result<Test, Vec<Diagn
         empty.map(|(_, span)| Diagnostic::new(*span, "a thread without operations", "starts here")).collect();
     errors.extend(empty);
     let threads: Vec<_> = threads.into_iter().map(|(steps, _)| steps).collect();
-    let test = Test { name: pending.name.clone(), before, threads, span: pending.span, interface: interface.clone() };
+    let calls = threads.iter().map(Vec::len).sum();
+    let orders = Orders::parse(said, pending.span, calls).unwrap_or_else(|error| {
+        errors.push(error);
+        Orders::default()
+    });
+    let (name, span, interface) = (pending.name.clone(), pending.span, interface.clone());
+    let test = Test { name, before, threads, orders, span, interface };
     if test.calls() > MAX_CALLS {
         let message = format!("{} operation calls; at most {MAX_CALLS} can be tested", test.calls());
         errors.push(Diagnostic::new(pending.span, message, "this test"));

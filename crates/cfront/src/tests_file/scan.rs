@@ -39,7 +39,7 @@ pub(super) fn line(text: &str, start: usize, errors: &mut Vec<Diagnostic>) -> Ve
             (first.len_utf8(), Kind::Punct)
         };
         let span = Span::new(start + at, start + at + len);
-        if kind == Kind::Punct && len == 1 && !"=(){},&.[]|'-!".contains(first) || !first.is_ascii() {
+        if kind == Kind::Punct && len == 1 && !"=(){},&.[]|'-!<".contains(first) || !first.is_ascii() {
             errors.push(Diagnostic::new(span, format!("unexpected character `{first}`"), "not part of the notation"));
         } else {
             found.push(Token { text: rest[..len].to_string(), span, kind });

@@ -4,7 +4,7 @@ use super::{Alphabet, Claim, Criterion, Needs, Violated};
 use crate::criterion::{Liveness, Progress, Quantifier, Structure, TxCriterion};
 
 /// All of them.
-pub const CRITERIA: [Criterion; 33] = [
+pub const CRITERIA: [Criterion; 34] = [
     Criterion {
         name: "assertions",
         holds: "No assertion fails, nothing deadlocks, no computation goes wrong",
@@ -27,6 +27,18 @@ pub const CRITERIA: [Criterion; 33] = [
             name: "ObservationIsNotSerial",
             short: "The program shows an observation that no serial execution has.",
             full: "Operations of a data type must look as if each took place at once. Some execution returns values that no order of whole operations explains.",
+        },
+    },
+    Criterion {
+        name: "linearizability",
+        holds: "Every execution shows what some serial execution shows whose order of calls is the same, whatever else orders calls",
+        claim: Claim::Linearizability,
+        alphabet: Alphabet::Executions,
+        needs: Needs::Operations,
+        violated: Violated {
+            name: "NotLinearizable",
+            short: "The program shows an observation that no serial execution with the same order of calls has.",
+            full: "Operations of a data type must look as if each took effect between its call and its return. Some execution returns values that no order of whole operations explains in which a call that returned before another one began comes first.",
         },
     },
     Criterion {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cyrano_criteria::table::Claim;
 use cyrano_session::frontend::{Before, Tests, Threads, Wanted};
 
 /// Which tests of a C file are run. Without these options: all that its tests file declares.
@@ -73,6 +74,17 @@ fn threads(text: &str) -> Result<Threads, String> {
 }
 
 impl TestArgs {
+    /// What is asked for, if this is what is to be judged: where every order of calls is, one call in each thread is enough.
+    pub fn wanted_for(&self, criteria: &[Claim], compared: bool) -> Wanted {
+        let wanted = self.wanted(compared);
+        match self.all_tests {
+            Some(calls) if *criteria == [Claim::Linearizability] => {
+                Wanted { tests: Tests::Parallel(calls.into()), ..wanted }
+            }
+            _ => wanted,
+        }
+    }
+
     /// What is asked for; `compared` with another file, tests of one thread can be wrong, too.
     pub fn wanted(&self, compared: bool) -> Wanted {
         let tests = match self.all_tests {

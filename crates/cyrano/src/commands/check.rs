@@ -128,7 +128,7 @@ fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let models = models::resolve_all(&args.run.model)?;
     let criteria = specs::resolve_all(&args.criterion)?;
     let reference = args.reference.as_deref();
-    let wanted = args.tests.wanted(reference.is_some());
+    let wanted = args.tests.wanted_for(&criteria, reference.is_some());
     let loaded = args.files.iter().flat_map(|name| {
         let subjects = Subject::load(&Disk, name, &args.run.set, &wanted, reference);
         subjects.map_or_else(|failure| vec![Err(failure)], |subjects| subjects.into_iter().map(Ok).collect())

@@ -293,8 +293,8 @@ pub(crate) fn properties<'a>(
             vec![Property::Final { quantifier: *quantifier, cond, text: text.clone() }]
         }
         Claim::Races => vec![Property::Races],
-        // Only `threads` have invariants.
-        Claim::Invariant(_) => return Err(Reported),
+        // Only `threads` have invariants, and only tests of a C data type calls in an order of their own.
+        Claim::Invariant(_) | Claim::Linearizability => return Err(Reported),
     })
 }
 

@@ -106,7 +106,7 @@ impl<'a> Checker<'a, '_> {
                 Some(format!("`{}` is about all clients, and this stm has one of its own", structure.name()))
             }
             Claim::CommitAtomicity => Some("a client has no commit points".to_owned()),
-            Claim::Invariant(_) | Claim::Races => Some(ONLY_THREADS.to_owned()),
+            Claim::Invariant(_) | Claim::Races | Claim::Linearizability => Some(ONLY_THREADS.to_owned()),
             Claim::Atomicity | Claim::Assertions | Claim::Observations | Claim::Final(..) => None,
         }
     }

@@ -64,16 +64,25 @@ impl Frontend for C {
             _ => tests_of(source, files)?,
         };
         let declared = cyrano_cfront::tests(&text.text, &unit).map_err(|errors| Failure::source(&text, errors))?;
+        let texts = || includes.values().chain([&source.text]);
+        let tests = match wanted.tests {
+            // Calls of one thread need not be like calls of several.
+            Tests::Parallel(calls) if texts().any(|text| tells_threads_apart(text)) => {
+                &Tests::UpTo { calls, sequences: false }
+            }
+            _ => &wanted.tests,
+        };
         let case = |test: Test| {
             let program = unit.program_within(&test, bounds).map_err(|errors| Failure::source(source, errors))?;
             let mut program = sized(program, bounds);
             let size = [("threads", test.threads.len()), ("calls", test.calls())];
             let size = size.iter().map(|(name, number)| ((*name).to_owned(), count(*number)));
             program.constants.splice(0..0, size);
+            let notation = Some(test.to_string());
             let test = TestInfo { name: test.name, tests: text.text.clone(), includes: includes.clone() };
-            Ok(Case { test: Some(test), ..Case::new(self, source, &set, program) })
+            Ok(Case { test: Some(test), notation, ..Case::new(self, source, &set, program) })
         };
-        chosen(&declared, &wanted.tests, source, &text)?.into_iter().map(case).collect()
+        chosen(&declared, tests, source, &text)?.into_iter().map(case).collect()
     }
 
     fn has_tests(&self) -> bool {
@@ -103,6 +112,12 @@ fn included(name: &str, source: &Source, before: &Before, files: &dyn Files) -> 
     found.or_else(|| within.into_iter().find_map(|folder| files.beside(&folder, name).ok())).map(|file| file.text)
 }
 
+/// Whether a function may know which thread calls it.
+fn tells_threads_apart(text: &str) -> bool {
+    let words = ["pthread_self", "thrd_current", "_Thread_local", "thread_local", "__thread", "pthread_getspecific", "tss_get"];
+    words.iter().any(|word| text.contains(word))
+}
+
 /// The tests that are wanted.
 fn chosen(declared: &TestFile, wanted: &Tests, source: &Source, text: &Source) -> Result<Vec<Test>, Failure> {
     let tests: Vec<Test> = match wanted {
@@ -113,6 +128,7 @@ fn chosen(declared: &TestFile, wanted: &Tests, source: &Source, text: &Source) -
             }
             tests
         }
+        Tests::Parallel(calls) => cyrano_cfront::parallel_tests(declared, *calls),
         Tests::Again(tests) => {
             // A test that nobody declared is called by its notation.
             let test = |info: &TestInfo| {

@@ -55,7 +55,7 @@ impl Frontend for Rml {
 impl Rml {
     fn clients(&'static self, source: &Source, set: &[(String, i128)], wanted: &Wanted) -> Result<Vec<Case>, Failure> {
         let fail = |what: String| Failure::input(format!("{}: {what}", source.name));
-        if matches!(wanted.tests, Tests::UpTo { .. }) {
+        if matches!(wanted.tests, Tests::UpTo { .. } | Tests::Parallel(_)) {
             let help = "declare `check opacity for clients threads 2, txns 1, ops 3, locs 2;`";
             return Err(fail(format!("--all-tests is for C files; {help}")));
         }

@@ -42,6 +42,8 @@ pub enum Tests {
         /// Whether this includes tests of one thread: compared with another file these can be wrong.
         sequences: bool,
     },
+    /// Instead of the declared ones, all with up to so many calls, each in a thread of its own (C): where every order of calls is looked at they stand for all others.
+    Parallel(usize),
     /// Those that traces or other cases are about.
     Again(Vec<TestInfo>),
 }
@@ -53,7 +55,7 @@ impl Tests {
             Self::Declared => true,
             Self::Named(patterns) => patterns.iter().any(|pattern| matches(pattern, name)),
             Self::Again(tests) => tests.iter().any(|test| test.name == name),
-            Self::UpTo { .. } => false,
+            Self::UpTo { .. } | Self::Parallel(_) => false,
         }
     }
 
@@ -63,7 +65,7 @@ impl Tests {
         match self {
             Self::Named(patterns) => patterns.iter().map(String::as_str).find(unknown),
             Self::Again(tests) => tests.iter().map(|test| test.name.as_str()).find(|name| !names.contains(name)),
-            Self::Declared | Self::UpTo { .. } => None,
+            Self::Declared | Self::UpTo { .. } | Self::Parallel(_) => None,
         }
     }
 }

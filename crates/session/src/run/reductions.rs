@@ -21,7 +21,7 @@ pub static ALL: Reduction = row("all", "All of these", |explore, symbolic, graph
 });
 
 /// All of them.
-pub static REDUCTIONS: [Reduction; 24] = [
+pub static REDUCTIONS: [Reduction; 25] = [
     row("dead-registers", "Registers that are not read again are forgotten", |e, _, _| e.dead_registers = false),
     row("macro-steps", "Threads run on to their next shared access in one step", |e, _, _| e.macro_steps = false),
     row("timestamps", "Timestamps are renumbered", |e, _, _| e.timestamps = false),
@@ -100,6 +100,11 @@ pub static REDUCTIONS: [Reduction; 24] = [
     row("unseen-values", "A choice among values that are only copied is made once (execution graphs)", |_, _, g| {
         g.unseen_values = false
     }),
+    row(
+        "fresh-objects",
+        "What a thread does to objects that nobody else knows of is no change and no race (execution graphs)",
+        |_, _, g| g.fresh_objects = false,
+    ),
     row("covered-histories", "One history of calls is judged for all that it covers (symbolic engine)", |_, s, _| {
         s.covered_histories = false
     }),
