@@ -200,7 +200,9 @@ impl Fresh {
         let Some(loc) = event.loc.filter(|_| event.is_access()) else { return false };
         let thread = usize::from(event.thread);
         let private = self.is_private(thread, published, loc);
+        // A store there is not taken for a publication by [`Self::dead_at`].
         let hides = matches!(event.kind, Kind::Write(_))
+            && !event.rmw
             && self.owner(loc).is_some_and(|owner| owner.thread == thread)
             && self.publishes(thread, event.value) & !published != 0;
         let knows = |owner: Owner| {

@@ -30,6 +30,7 @@ mod races;
 mod revisit;
 mod rows;
 mod search;
+mod serial;
 mod setup;
 mod several;
 mod stale;

@@ -38,7 +38,7 @@ const MOST_CALLS: usize = 16;
 type Set = u16;
 
 /// The serial executions of a client: what they show, and in which orders of calls.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SerialOrders {
     calls: usize,
     /// Of each call the others that come before it.
@@ -56,6 +56,11 @@ impl SerialOrders {
             orders.entry(shown.to_vec()).or_default().push(before);
         }
         (calls <= MOST_CALLS).then_some(Self { calls, orders })
+    }
+
+    /// The orders of a client, from its serial executions; none if these are not known.
+    pub fn of(program: &Program) -> Option<Self> {
+        crate::serial::orders(program)
     }
 
     /// Whether these are its calls.
@@ -117,6 +122,18 @@ impl Calls {
             }));
         }
         Some(Self(calls))
+    }
+}
+
+impl Calls {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The next call of a thread, where some calls have a place already, and where the one after it begins.
+    pub(crate) fn next(&self, thread: usize, places: &[i128]) -> Option<(usize, InstrId)> {
+        let next = (0..self.0.len()).find(|call| self.0[*call].thread == thread && places[*call] < 0)?;
+        Some((next, self.0[next].next))
     }
 }
 

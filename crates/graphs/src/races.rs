@@ -56,7 +56,7 @@ pub(crate) fn is_plain(access: &Access) -> bool {
 }
 
 /// Whether an instruction may run again after it has run.
-fn comes_back(thread: &Thread, at: InstrId) -> bool {
+pub(crate) fn comes_back(thread: &Thread, at: InstrId) -> bool {
     let next = |from: InstrId| successors(&thread.code[from.index()].op, from);
     let mut seen = vec![false; thread.code.len()];
     let mut todo: Vec<InstrId> = next(at).collect();

@@ -1,15 +1,17 @@
 //! A setup thread runs alone before the others start: what it leaves in memory is what memory holds at first, and it does nothing more.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cyrano_engine::Access;
 use cyrano_ir::guards::ALIVE;
-use cyrano_ir::{Instr, LocId, Op, Program, ThreadId};
+use cyrano_ir::{Instr, InstrId, LocId, Op, Program, ThreadId};
 
 use crate::code::{Code, Rules};
 use crate::fresh::Fresh;
 use crate::names::Names;
+use crate::races::comes_back;
 use crate::thread::{Next, Runner, Status};
 use crate::twins::Twins;
 
@@ -53,6 +55,10 @@ pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names)
     let iterations = iterations.max(LOOPS);
     let (ordered, idles_by_choice, races) = (false, false, false);
     let code = Code::new(program, setup, Rules { iterations, idle: None, ordered, idles_by_choice, races, names });
+    // It may go around a loop and change nothing (a weak compare-and-swap that fails without a reason): then each state is looked at once.
+    let chooses = |at: usize| matches!(program.thread(setup).code[at].op, Op::Choose { .. });
+    let mut chosen = (0..program.thread(setup).code.len()).filter(|at| chooses(*at));
+    let once = chosen.any(|at| comes_back(program.thread(setup), InstrId::new(at)));
     let alone = Alone {
         runner: Runner::new(&code),
         memory: program.initial_memory(),
@@ -61,9 +67,14 @@ pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names)
         freed: false,
     };
     let mut todo = vec![alone];
-    let mut found = Vec::new();
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     while let Some(mut alone) = todo.pop() {
-        match alone.run(&code) {
+        let stands = alone.run(&code);
+        let Alone { runner, memory, .. } = &alone;
+        if once && !seen.insert((runner.instr(), runner.registers(&code).to_vec(), memory.clone())) {
+            continue;
+        }
+        match stands {
             _ if alone.freed => return Err(Unstarted::NoEnd),
             Some(from) => todo.extend(from.iter().rev().map(|value| alone.chosen(&code, *value))),
             None if alone.runner.status() == Some(Status::Done) && alone.runner.frame().failed.is_none() => {

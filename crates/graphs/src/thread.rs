@@ -232,6 +232,18 @@ impl Runner {
         self.frames[event].pc
     }
 
+    /// The instruction that it stands at.
+    pub(crate) fn instr(&self) -> InstrId {
+        self.frame().pc
+    }
+
+    /// Forgets how it came to where it stands.
+    pub(crate) fn forget(&mut self, code: &Code<'_>) {
+        self.frames.swap_remove(0);
+        self.frames.truncate(1);
+        self.registers.drain(..self.registers.len() - code.stride);
+    }
+
     /// The kind of the access that it stands at.
     pub(crate) fn kind(&self, code: &Code<'_>) -> Option<AccessKind> {
         code.op(self.frame().pc).access_kind()

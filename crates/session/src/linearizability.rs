@@ -5,6 +5,7 @@
 //! `observations`, from its own serial executions: a violation is shown only if that check finds one, too, and has it replayed.
 
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use cyrano_engine::{Query, Question, Refusal, Subject, Verdict, Watch};
 use cyrano_graphs::SerialOrders;
@@ -45,7 +46,7 @@ impl Linearizability {
         let Some(graphs) = runner.graphs() else {
             return Ok(unknown(Refusal::NotJudged(Subject::OrdersOfCalls).to_string()));
         };
-        let mined = self.mined.get_or_init(|| orders(runner, reference.unwrap_or(case), watch));
+        let mined = self.mined.get_or_init(|| orders(runner, (case, reference), watch));
         let (serial, specification) = match mined {
             Ok(mined) => mined,
             Err(why) => return Ok(unknown(why.clone())),
@@ -73,7 +74,21 @@ impl Linearizability {
 }
 
 /// The serial executions of a test, with their orders of calls.
-fn orders(runner: &Runner, case: &Case, watch: &dyn Watch) -> Result<(SerialOrders, SpecificationReport), String> {
+fn orders(
+    runner: &Runner,
+    (case, reference): (&Case, Option<&Case>),
+    watch: &dyn Watch,
+) -> Result<(SerialOrders, SpecificationReport), String> {
+    let case = reference.unwrap_or(case);
+    let reference = reference.map(|reference| reference.source.name.clone());
+    let started = Instant::now();
+    if let Some(serial) = SerialOrders::of(&case.program) {
+        let (observations, seconds) = (serial.observations().len(), started.elapsed().as_secs_f64());
+        let engine = Some("graphs".to_owned());
+        let report =
+            SpecificationReport { reference, observations, complete: true, engine, cached: false, seconds };
+        return Ok((serial, report));
+    }
     let numbered = ordered(case, "numbered").map_err(|failure| failure.to_string())?;
     let others = numbered.program.thread_ids().filter(|thread| numbered.program.setup != Some(*thread));
     let ops = others.flat_map(|thread| &numbered.program.thread(thread).code);
@@ -83,7 +98,7 @@ fn orders(runner: &Runner, case: &Case, watch: &dyn Watch) -> Result<(SerialOrde
         return Err(why);
     }
     let serial = SerialOrders::new(&mined.allowed, calls).ok_or_else(|| format!("{calls} calls are too many"))?;
-    let report = SpecificationReport { observations: serial.observations().len(), ..mined.report };
+    let report = SpecificationReport { reference, observations: serial.observations().len(), ..mined.report };
     Ok((serial, report))
 }
 
