@@ -146,7 +146,7 @@ pub(crate) struct Hunt<'a, 'p, M, const W: usize> {
     model: &'a M,
     calls: &'a [Call],
     placed: Placed<W>,
-    /// Pairs of calls that the execution does not allow, or that have been tried: for each call those before it.
+    /// Pairs of calls that the execution does not allow, or that have been tried: for each call those that it may not come before.
     closed: Vec<Set>,
 }
 
@@ -169,7 +169,7 @@ impl<'a, 'p, M: Consistency<W>, const W: usize> Hunt<'a, 'p, M, W> {
         let mut hunt = Self { graph, model, calls, closed: vec![0; calls.len()], placed };
         for (one, other) in pairs(calls.len()) {
             if hunt.add(&hunt.placed, one, other).is_none() {
-                hunt.closed[other] |= 1 << one;
+                hunt.closed[one] |= 1 << other;
             }
         }
         hunt
@@ -187,22 +187,27 @@ impl<'a, 'p, M: Consistency<W>, const W: usize> Hunt<'a, 'p, M, W> {
     fn hunt(&mut self, placed: &Placed<W>, orders: &[&[Set]]) -> Option<Vec<(usize, usize)>> {
         let agrees = |order: &&&[Set]| placed.before.iter().zip(order.iter()).all(|(before, all)| before & !all == 0);
         let live: Vec<&[Set]> = orders.iter().filter(agrees).copied().collect();
-        // The pairs that an order has the other way round and that may still be added.
-        let against = |order: &[Set]| -> Vec<(usize, usize)> {
-            let turned = |(one, other): &(usize, usize)| order[*one] >> other & 1 != 0;
-            let open = |(one, other): &(usize, usize)| self.closed[*other] >> one & 1 == 0;
-            pairs(self.calls.len()).filter(turned).filter(open).collect()
-        };
-        let Some(fewest) = live.iter().map(|order| against(order)).min_by_key(Vec::len) else {
-            return Some(placed.pairs.clone());
-        };
+        // The order that has the fewest pairs the other way round that may still be added.
+        let mut fewest: Option<(u32, &[Set])> = None;
+        for order in live.iter().copied() {
+            let against = order.iter().zip(&self.closed).map(|(order, closed)| (order & !closed).count_ones()).sum();
+            if fewest.is_none_or(|(least, _)| against < least) {
+                fewest = Some((against, order));
+            }
+            if against == 0 {
+                return None;
+            }
+        }
+        let Some((_, order)) = fewest else { return Some(placed.pairs.clone()) };
+        let open = |(one, other): &(usize, usize)| (order[*one] & !self.closed[*one]) >> other & 1 != 0;
+        let against: Vec<(usize, usize)> = pairs(self.calls.len()).filter(open).collect();
         let closed = self.closed.clone();
-        for (one, other) in fewest {
+        for (one, other) in against {
             let found = self.add(placed, one, other).and_then(|placed| self.hunt(&placed, &live));
             if found.is_some() {
                 return found;
             }
-            self.closed[other] |= 1 << one;
+            self.closed[one] |= 1 << other;
         }
         self.closed = closed;
         None
@@ -218,11 +223,12 @@ impl<'a, 'p, M: Consistency<W>, const W: usize> Hunt<'a, 'p, M, W> {
                 continue;
             }
             let new = earlier & !placed.before[later];
-            if new & (self.closed[later] | 1 << later) != 0 {
+            let firsts = || (0..self.calls.len()).filter(|first| new >> first & 1 != 0);
+            if new >> later & 1 != 0 || firsts().any(|first| self.closed[first] >> later & 1 != 0) {
                 return None;
             }
             placed.before[later] |= new;
-            for first in (0..self.calls.len()).filter(|first| new >> first & 1 != 0) {
+            for first in firsts() {
                 placed.order.iter_mut().for_each(|rows| self.put(rows, self.calls[first], self.calls[later]));
             }
         }

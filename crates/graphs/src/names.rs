@@ -10,8 +10,7 @@
 //! by event, with the values put in. Models look at events and not at values. That names may be equal once they are values is of no matter, as nobody compares.
 //! Numbers as large as names that a program comes to compute are noticed alike, and then no names are used at all.
 //!
-//! **Where there are none.** Where threads are sorted ([`crate::symmetry`]): the two have not been compared with one another, and sorting saves more. Where a search
-//! is kept, or is one of several parts ([`crate::kept`]): it would begin anew when a name is looked at, and its tree would be another one then.
+//! **Where there are none.** Where a search is kept, or is one of several parts ([`crate::kept`]): it would begin anew when a name is looked at, and its tree would be another one then.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -11,12 +11,19 @@
 //! on as far as they go, in the maximal way, taking away again what becomes old on the way. That ends, for writes are only added, and it is an execution with the
 //! same error in which nobody waits behind an old write, nor does in any graph on the way to it. Threads that deadlock or hang have all read the last writes.
 //!
-//! **Where it is off** ([`is_about_waits`], and where threads are sorted).
-//! - Whether spinning threads end: they may write what is there. Races of accesses that are not atomic: they are looked at in executions that wait.
+//! **Sorted threads** ([`crate::symmetry`]). A write may need the read of the waiting thread by a tie, and not what that read has missed. A revisit for it keeps the read and lets the newer write go. Then the read stays for good: the
+//! write that revisited needs it, and is read by a read that stands before it, so that neither is maximal as long as the other is there, and another revisit of that read is for a write that needs it, too.
+//! So the thread waits in whatever is found from here all the same, and no sorted execution that ends is lost. For the rest take the execution of the argument above with its threads exchanged so that it is sorted: nobody waits behind
+//! an old write in it either. Nor does anybody on the way to it: whose read was kept by a tie alone has a neighbour that did like things up to a read from the same write, and waits, too, or up to a read from a later write of the location
+//! (threads are sorted, and of what is only their own they read alike), which stays with it, so that the read is old in the end.
+//!
+//! **Races** of accesses that are not atomic are looked at in executions that wait. Where objects are fresh ([`crate::fresh`]) a race is there as soon as its later access is. So what is said of errors holds of
+//! races in which the last read of the waiting thread has no part; where it has one the execution is not left ([`Consistency::may_race`](crate::consistency::Consistency::may_race)).
+//!
+//! **Where it is off** ([`is_about_waits`]).
+//! - Whether spinning threads end: they may write what is there. Races, where objects are not fresh.
 //! - Freed memory: the read of a waiting thread may itself find its object freed, and does not where it reads what is newer.
 //! - Sections that are held together ([`crate::units`]): an assertion that failed does not end the search there, and may be about the read that a thread waits behind.
-//! - Sorted threads ([`crate::symmetry`]): the argument takes reads away and adds them again in the maximal way, which has not been argued for graphs that must be
-//!   sorted. Sorting saves a factor of all exchanges and is kept.
 
 use cyrano_engine::Query;
 use cyrano_ir::{Program, Property, Tags};

@@ -28,8 +28,8 @@
 //! after them, and the tie between them is in no cycle. If there is one, everything is before it, and it is named the last of its equals: all ties lead to it as `po | rf`
 //! does. Either way there is a sorted graph without a cycle, and the search comes to it, and notices.
 //!
-//! **What does not go together.** Executions in which threads wait for what is old ([`crate::stale`]) are not left where threads are sorted: a tie keeps a read that what it
-//! missed does not. Names ([`crate::names`]) do: nobody looks at them, so they are exchanged with their threads.
+//! **What goes together.** Executions in which threads wait for what is old are left where threads are sorted, too: [`crate::stale`] has the argument, as a tie keeps a read that what it
+//! missed does not. Names ([`crate::names`]): nobody looks at them, so they are exchanged with their threads.
 //! Sections over several locations are not sorted. Where a search must not begin anew (it is kept, or one of several) only those threads are sorted
 //! that begin with a read-modify-write of one location which nobody stores to: they are told apart by their first reads, in the order of `rf`.
 //!

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use cyrano_engine::{Query, Question, Refusal, Subject, Verdict, Watch};
+use cyrano_engine::{Limits, Query, Question, Refusal, Subject, Verdict, Watch};
 use cyrano_graphs::SerialOrders;
 use cyrano_ir::{Op, Property};
 use cyrano_memory::Model;
@@ -17,6 +17,7 @@ use cyrano_trace::TestInfo;
 use crate::case::Case;
 use crate::failure::{self, Failure};
 use crate::run::Runner;
+use crate::run::unrolled::raised;
 use crate::specification::{Specification, mine};
 
 /// The name of the criterion.
@@ -54,7 +55,13 @@ impl Linearizability {
         let case = &*case.for_question(None, model);
         let property = Property::Observations(serial.observations());
         let query: Query<'_> = case.query(model, Question::Holds(&property))?;
-        let (answer, pairs) = graphs.linearize(&query, serial, &runner.limits, watch);
+        let mut pairs = Vec::new();
+        let mut ask = |limits: &Limits| {
+            let (answer, wrong) = graphs.linearize(&query, serial, limits, watch);
+            pairs = wrong;
+            answer
+        };
+        let answer = if runner.unrolls { raised(&runner.limits, ask) } else { ask(&runner.limits) };
         if answer.verdict == Verdict::Violated {
             return shown(runner, (case, reference), model, &pairs, watch);
         }

@@ -12,7 +12,7 @@ pub(crate) mod large;
 pub(crate) mod options;
 mod progress;
 pub(crate) mod reductions;
-mod unrolled;
+pub(crate) mod unrolled;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub struct Runner {
     /// Whether the bound of deferred accesses is raised where it stands in the way: nobody has named one.
     raises: bool,
     /// Whether the bound of iterations of graphs is raised: nobody has named one.
-    unrolls: bool,
+    pub(crate) unrolls: bool,
     /// Whether executions are made small before they are shown.
     minimise: bool,
     /// Where mined observations are kept, if they are.

@@ -14,12 +14,17 @@ const EVENTS: u64 = 2_000_000;
 
 /// Asks an engine, with larger bounds as long as the bound is what stands in the way.
 pub(super) fn ask(engine: &dyn Engine, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
-    let mut answer = engine.ask(query, limits, watch);
+    raised(limits, |limits| engine.ask(query, limits, watch))
+}
+
+/// The same of a question that is asked in another way.
+pub(crate) fn raised(limits: &Limits, mut ask: impl FnMut(&Limits) -> Answer) -> Answer {
+    let mut answer = ask(limits);
     let mut wider = limits.clone();
     let cut_off = |answer: &Answer| matches!(answer.reason, Some(Cause::Unrolled { .. }));
     while cut_off(&answer) && answer.stats.states <= EVENTS && wider.iterations < MOST {
         wider.iterations = (wider.iterations * 2).clamp(1, MOST);
-        let next = engine.ask(query, &wider, watch);
+        let next = ask(&wider);
         if next.verdict == Verdict::Unknown {
             break;
         }
