@@ -42,7 +42,7 @@ impl Thread {
 
     /// What it is called.
     pub fn name(&self) -> Option<&str> {
-        if self.id.0 == 0 { Some("main") } else { self.name.as_deref() }
+        self.name.as_deref()
     }
 
     /// Lets it go on, now or when it parks next.

@@ -159,12 +159,28 @@ impl Scene {
         same && at == tape.len()
     }
 
-    /// Whether an event of a thread, which may not be there, happens before what another one does now, which is to run.
+    /// Whether an event of a thread, or its end if it has no such event, happens before what another one does now, which is to run.
     #[inline]
     pub fn happens_before(&self, (thread, at): (usize, usize), now: usize) -> bool {
-        let Some(event) = self.tapes[thread].event(at) else { return false };
+        match self.tapes[thread].event(at) {
+            Some(event) => self.knows(now, event),
+            None => self.has_ended(thread) && self.knows_end(now, thread),
+        }
+    }
+
+    #[inline]
+    fn knows(&self, now: usize, event: EventId) -> bool {
         let word = self.known.get(now * self.words + usize::from(event) / 64);
         word.is_some_and(|word| word >> (event % 64) & 1 != 0)
+    }
+
+    /// Whether somebody has waited for the end of a thread who happens before.
+    fn knows_end(&self, now: usize, thread: usize) -> bool {
+        self.tapes.iter().any(|tape| {
+            let joins =
+                |at: &usize| matches!(tape.step(*at).asked, Asked::For(Request::Join(other)) if other == thread);
+            (0..tape.len()).filter(joins).any(|at| tape.event(at).is_some_and(|event| self.knows(now, event)))
+        })
     }
 
     /// A location is made that holds this.
