@@ -79,7 +79,8 @@ fn program_with(
         made.iter_mut().for_each(|made| cleaned(made, &shared.memory));
     }
     let mut program = assembled(unit, &test.name, made, shared.memory, setup.then_some(ThreadId(0)))?;
-    let (numbers, others): (Vec<_>, Vec<_>) = program.observed.into_iter().partition(|observable| numbers.contains(&observable.name));
+    let (numbers, others): (Vec<_>, Vec<_>) =
+        program.observed.into_iter().partition(|observable| numbers.contains(&observable.name));
     program.observed = [others, numbers].concat();
     Ok((program, objects))
 }
@@ -276,7 +277,8 @@ impl Builder<'_, '_> {
         }
         order.iter().for_each(|order| order.before(&mut self.lowerer));
         self.lowerer.emit(Op::OperationBegin(shown.into()));
-        let number = order.as_mut().and_then(|order| order.number(&mut self.lowerer, format!("{}.{label}.#", self.name)));
+        let number =
+            order.as_mut().and_then(|order| order.number(&mut self.lowerer, format!("{}.{label}.#", self.name)));
         self.observed.extend(number);
         let words = self.lowerer.inline(call.func, given);
         self.lowerer.span = span;

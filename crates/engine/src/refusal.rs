@@ -344,7 +344,10 @@ impl fmt::Display for Inexact {
                 )
             }
             Self::OrderOfCalls { model, what } => {
-                write!(f, "it is not known what an order of calls asks of an execution under {model} with {what}; `observations` can be asked")
+                write!(
+                    f,
+                    "it is not known what an order of calls asks of an execution under {model} with {what}; `observations` can be asked"
+                )
             }
             Self::NoMoments { model } => {
                 write!(

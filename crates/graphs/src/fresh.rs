@@ -31,6 +31,7 @@ use cyrano_ir::{Addr, FinalVar, InstrId, LocId, Op, Program, Tags, ThreadId, Ty,
 use crate::graph::{Event, Graph, Kind};
 use crate::races::is_plain;
 use crate::rows::EventId;
+use crate::run::Run;
 
 /// A location that somebody writes after its publication, or to which it does not apply.
 const SHARED: u8 = 1;
@@ -63,17 +64,23 @@ impl Fresh {
         let words = program.locations.len();
         let whole = program.arrays.iter().all(|array| array.base.0 == 0 && array.len as usize == words);
         let has_gaps = program.locations.iter().any(|location| location.ty == Ty::Gap);
-        let waits = || program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Assume(_)));
+        let waits =
+            || program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Assume(_)));
         if !whole || !has_gaps || program.has_headers() || races && program.accesses().any(is_plain) && waits() {
             return None;
         }
         // Objects stand between gaps.
         let mut number = 0;
-        let objects: Vec<usize> = program.locations.iter().map(|location| {
-            number += usize::from(location.ty == Ty::Gap);
-            number
-        }).collect();
-        let object = |value: i128| usize::try_from(value.div_euclid(WORD)).ok().and_then(|word| objects.get(word).copied());
+        let objects: Vec<usize> = program
+            .locations
+            .iter()
+            .map(|location| {
+                number += usize::from(location.ty == Ty::Gap);
+                number
+            })
+            .collect();
+        let object =
+            |value: i128| usize::try_from(value.div_euclid(WORD)).ok().and_then(|word| objects.get(word).copied());
         // For each object who names it; somebody and nobody in particular if the last one does.
         let nobody = program.threads.len();
         let mut named: Vec<Vec<usize>> = vec![Vec::new(); number + 1];
@@ -97,11 +104,15 @@ impl Fresh {
             }
         }
         let mut owned = vec![0; nobody];
-        let owners: Vec<Option<Owner>> = named.iter().map(|by| {
-            let thread = by.first().copied().filter(|first| *first != nobody && by.iter().all(|other| other == first))?;
-            owned[thread] += 1;
-            (owned[thread] <= MOST).then(|| Owner { thread, object: owned[thread] as u8 - 1 })
-        }).collect();
+        let owners: Vec<Option<Owner>> = named
+            .iter()
+            .map(|by| {
+                let thread =
+                    by.first().copied().filter(|first| *first != nobody && by.iter().all(|other| other == first))?;
+                owned[thread] += 1;
+                (owned[thread] <= MOST).then(|| Owner { thread, object: owned[thread] as u8 - 1 })
+            })
+            .collect();
         let owners: Vec<Option<Owner>> = objects.iter().map(|object| owners[*object]).collect();
         let marks = (0..words).map(|_| AtomicU8::new(0)).collect();
         owners.iter().any(Option::is_some).then(|| Arc::new(Self { owners, races, marks }))
@@ -137,7 +148,9 @@ impl Fresh {
         let code = &program.thread(thread).code;
         let stored = |op: &Op| match op.access() {
             Some(access) if access.stored().is_some() => match access.addr {
-                Addr::Fixed(loc) => Some(loc).filter(|loc| self.owner(*loc).is_some_and(|owner| owner.thread == thread.index())),
+                Addr::Fixed(loc) => {
+                    Some(loc).filter(|loc| self.owner(*loc).is_some_and(|owner| owner.thread == thread.index()))
+                }
                 Addr::Indexed { .. } => None,
             },
             _ => None,
@@ -157,10 +170,17 @@ impl Fresh {
                     later.iter_mut().zip(&needed[next.index()]).for_each(|(one, other)| *one |= other);
                 }
                 match (stored(op), op.access()) {
-                    (Some(loc), _) => own.iter().zip(&mut later).filter(|(own, _)| **own == loc).for_each(|(_, needed)| *needed = false),
+                    (Some(loc), _) => own
+                        .iter()
+                        .zip(&mut later)
+                        .filter(|(own, _)| **own == loc)
+                        .for_each(|(_, needed)| *needed = false),
                     (None, Some(access)) => match access.addr {
                         Addr::Fixed(loc) if !access.kind.writes() => {
-                            own.iter().zip(&mut later).filter(|(own, _)| **own == loc).for_each(|(_, needed)| *needed = true);
+                            own.iter()
+                                .zip(&mut later)
+                                .filter(|(own, _)| **own == loc)
+                                .for_each(|(_, needed)| *needed = true);
                         }
                         _ => later.clone_from(&all),
                     },
@@ -174,7 +194,8 @@ impl Fresh {
                 break;
             }
         }
-        let dead = |pc: usize| own.iter().zip(&needed[pc]).filter(|(_, needed)| !**needed).map(|(loc, _)| *loc).collect();
+        let dead =
+            |pc: usize| own.iter().zip(&needed[pc]).filter(|(_, needed)| !**needed).map(|(loc, _)| *loc).collect();
         at.iter().enumerate().map(|(pc, wanted)| if *wanted { dead(pc) } else { Box::default() }).collect()
     }
 
@@ -195,7 +216,7 @@ impl Fresh {
     }
 
     /// Looks at an access that was just added to a graph, whose thread had published these before; says whether something is not as it should be.
-    pub(crate) fn meets<const W: usize>(&self, graph: &Graph<'_, W>, id: EventId, published: u64) -> bool {
+    pub(crate) fn meets<const W: usize, R: Run>(&self, graph: &Graph<'_, W, R>, id: EventId, published: u64) -> bool {
         let event = graph.event(id);
         let Some(loc) = event.loc.filter(|_| event.is_access()) else { return false };
         let thread = usize::from(event.thread);
@@ -206,10 +227,12 @@ impl Fresh {
             && self.owner(loc).is_some_and(|owner| owner.thread == thread)
             && self.publishes(thread, event.value) & !published != 0;
         let knows = |owner: Owner| {
-            let mut own = graph.runners[owner.thread].events.iter();
+            let mut own = graph.runners[owner.thread].events().iter();
             own.any(|other| {
                 let write = graph.event(*other);
-                matches!(write.kind, Kind::Write(_)) && self.pointed(write.value) == Some(owner) && graph.before[usize::from(id)].contains(*other)
+                matches!(write.kind, Kind::Write(_))
+                    && self.pointed(write.value) == Some(owner)
+                    && graph.before[usize::from(id)].contains(*other)
             })
         };
         let stranger = self.owner(loc).filter(|owner| owner.thread != thread);

@@ -195,11 +195,7 @@ impl<'q> Asked<'q> {
         ControlFlow::Break(())
     }
 
-    fn judge_end<const W: usize>(
-        &mut self,
-        graph: &Graph<'_, W>,
-        model: &impl Consistency<W>,
-    ) -> ControlFlow<()> {
+    fn judge_end<const W: usize>(&mut self, graph: &Graph<'_, W>, model: &impl Consistency<W>) -> ControlFlow<()> {
         if matches!(self.question, Question::Outcomes | Question::Holds(Property::Observations(_))) {
             self.shown(graph);
             if self.shown.iter().any(|value| is_name(*value)) {
@@ -244,11 +240,7 @@ impl<'q> Asked<'q> {
     }
 
     /// Judges an execution for every way to give its names values.
-    fn judge_ways<const W: usize>(
-        &mut self,
-        graph: &Graph<'_, W>,
-        model: &impl Consistency<W>,
-    ) -> ControlFlow<()> {
+    fn judge_ways<const W: usize>(&mut self, graph: &Graph<'_, W>, model: &impl Consistency<W>) -> ControlFlow<()> {
         // Where orders count, executions that show the same are not the same.
         if self.serial.is_none() && !self.named.insert(self.shown.clone()) {
             return ControlFlow::Continue(());

@@ -119,7 +119,18 @@ impl<const W: usize> Goal<W> for Blind {
 /// A search that nobody sees, on its own.
 fn unseen<T>(fault: Option<Fault>, limits: &Limits, stale_waits: bool) -> Shared<'_, T> {
     let (pool, told, patience, keep) = (None, Mutex::default(), None, None);
-    Shared { limits, watch: &(), fault, pool, told, patience, stale_waits, stale_reads_race: false, pace: u64::MAX, keep }
+    Shared {
+        limits,
+        watch: &(),
+        fault,
+        pool,
+        told,
+        patience,
+        stale_waits,
+        stale_reads_race: false,
+        pace: u64::MAX,
+        keep,
+    }
 }
 
 /// Goes from the beginning of a search to a part of it; none if that is no part of it.

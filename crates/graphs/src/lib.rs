@@ -24,11 +24,13 @@ mod level;
 mod linear;
 mod moves;
 mod names;
+pub mod native;
 mod pool;
 mod psc;
 mod races;
 mod revisit;
 mod rows;
+mod run;
 mod search;
 mod serial;
 mod setup;
@@ -484,7 +486,18 @@ impl Graphs {
         let stale_reads_race = fresh && rules.races;
         let parts = (0..starts.len()).map(Part::whole).collect();
         let so_far = Mutex::new(Progress { parts, ..Progress::default() });
-        Run { graphs: self, starts, model, limits, watch: &(), rules, stale_waits, stale_reads_race, keep: None, so_far }
+        Run {
+            graphs: self,
+            starts,
+            model,
+            limits,
+            watch: &(),
+            rules,
+            stale_waits,
+            stale_reads_race,
+            keep: None,
+            so_far,
+        }
     }
 
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.

@@ -25,11 +25,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cyrano_ir::dataflow::successors;
-use cyrano_ir::{InstrId, Op, Program};
+use cyrano_ir::{InstrId, LocId, Op, Program};
 
 use crate::consistency::Consistency;
 use crate::graph::Graph;
-use crate::rows::Row;
+use crate::rows::{INITIAL, Row};
+use crate::run::Run;
 
 /// The most calls of a client.
 const MOST_CALLS: usize = 16;
@@ -262,12 +263,12 @@ fn pairs(calls: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Whether nothing comes before itself.
-pub(crate) fn is_acyclic<const W: usize>(graph: &Graph<'_, W>, rows: &[Row<W>]) -> bool {
+pub(crate) fn is_acyclic<const W: usize, R: Run>(graph: &Graph<'_, W, R>, rows: &[Row<W>]) -> bool {
     graph.alive.iter().all(|id| !rows[usize::from(id)].contains(id))
 }
 
 /// Whether nobody sees a location go backwards in happens-before.
-pub(crate) fn is_coherent<const W: usize>(graph: &Graph<'_, W>, before: &[Row<W>]) -> bool {
+pub(crate) fn is_coherent<const W: usize, R: Run>(graph: &Graph<'_, W, R>, before: &[Row<W>]) -> bool {
     let mut done = vec![false; graph.program().locations.len()];
     for id in graph.order.iter() {
         let event = graph.event(*id);
@@ -279,7 +280,7 @@ pub(crate) fn is_coherent<const W: usize>(graph: &Graph<'_, W>, before: &[Row<W>
     true
 }
 
-fn is_coherent_at<const W: usize>(graph: &Graph<'_, W>, before: &[Row<W>], loc: cyrano_ir::LocId) -> bool {
+fn is_coherent_at<const W: usize, R: Run>(graph: &Graph<'_, W, R>, before: &[Row<W>], loc: LocId) -> bool {
     // From the last write back: what comes later than a write or its readers happens before none of them.
     let mut later = Row::<W>::EMPTY;
     let mut write = graph.last(loc);
@@ -289,7 +290,7 @@ fn is_coherent_at<const W: usize>(graph: &Graph<'_, W>, before: &[Row<W>], loc: 
             return false;
         }
         later |= readers;
-        if write == crate::rows::INITIAL {
+        if write == INITIAL {
             return true;
         }
         if before[usize::from(write)].meets(&later) {

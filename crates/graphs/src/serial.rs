@@ -108,6 +108,7 @@ impl Serial {
                 Next::End(_) => return Some(true),
                 Next::Choice => return Some(false),
                 Next::Fence(_) => runner.fenced(code, 0),
+                Next::Spawn(_) | Next::Join(_) => unreachable!("threads of a program are there at first"),
                 Next::Read(loc) => runner.read(code, 0, loc, memory[loc.index()]),
                 Next::Write(writing) => {
                     memory[writing.loc.index()] = writing.value;

@@ -33,6 +33,7 @@ use crate::fits::has_units;
 use crate::graph::{Graph, Kind};
 use crate::revisit::is_maximal;
 use crate::rows::EventId;
+use crate::run::Run;
 use crate::thread::Status;
 
 /// Whether a question may be about what waiting threads read, under a model with one order of all accesses or under one about relations.
@@ -49,10 +50,10 @@ fn has_plain(program: &Program) -> bool {
 }
 
 /// What a thread waits behind, if that is something old.
-pub(crate) fn waits_in_vain<const W: usize>(graph: &Graph<'_, W>, thread: usize) -> Option<EventId> {
+pub(crate) fn waits_in_vain<const W: usize, R: Run>(graph: &Graph<'_, W, R>, thread: usize) -> Option<EventId> {
     let runner = &graph.runners[thread];
     let waits = matches!(runner.status(), Some(Status::Blocked | Status::Spins));
-    let last = runner.events.last().copied().filter(|_| waits)?;
+    let last = runner.events().last().copied().filter(|_| waits)?;
     let could_go = matches!(graph.event(last).kind, Kind::Read(_) | Kind::Choice { .. });
     (could_go && !is_maximal(graph, last, &graph.alive, None)).then_some(last)
 }

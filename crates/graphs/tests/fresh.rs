@@ -14,15 +14,24 @@ use proptest::test_runner::{TestCaseError, TestError};
 const MODELS: [&str; 5] = ["sc", "tso", "pso", "ra", "rc11"];
 
 /// What makes a data type: whether fields are atomic, the order of the swap that publishes, and that of the load that follows, what stands in the loops and behind them.
-type Parts = ((bool, bool), (&'static str, &'static str, bool), (&'static str, &'static str, &'static str), &'static str);
+type Parts =
+    ((bool, bool), (&'static str, &'static str, bool), (&'static str, &'static str, &'static str), &'static str);
 
 fn parts() -> impl Strategy<Value = Parts> {
     let publishes = prop::sample::select(vec!["release", "release", "relaxed", "acq_rel"]);
     let follows = prop::sample::select(vec!["acquire", "acquire", "relaxed"]);
-    let before = prop::sample::select(vec!["", "n->value = a;", "if (first) first->value;", "n->value = first ? 1 : a;"]);
+    let before =
+        prop::sample::select(vec!["", "n->value = a;", "if (first) first->value;", "n->value = first ? 1 : a;"]);
     let behind = prop::sample::select(vec!["", "", "", "n->value = 3;", "last = n;"]);
     let looks = prop::sample::select(vec!["", "r = first->value;", "if (first->next) r = 2;"]);
-    let clients = prop::sample::select(vec!["( f | f )", "( f | g )", "( f | f | g )", "( f | g | g )", "( ff | g )", "f ( f | g )"]);
+    let clients = prop::sample::select(vec![
+        "( f | f )",
+        "( f | g )",
+        "( f | f | g )",
+        "( f | g | g )",
+        "( ff | g )",
+        "f ( f | g )",
+    ]);
     ((any::<bool>(), any::<bool>()), (publishes, follows, any::<bool>()), (before, behind, looks), clients)
 }
 

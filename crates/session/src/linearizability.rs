@@ -92,8 +92,7 @@ fn orders(
     if let Some(serial) = SerialOrders::of(&case.program) {
         let (observations, seconds) = (serial.observations().len(), started.elapsed().as_secs_f64());
         let engine = Some("graphs".to_owned());
-        let report =
-            SpecificationReport { reference, observations, complete: true, engine, cached: false, seconds };
+        let report = SpecificationReport { reference, observations, complete: true, engine, cached: false, seconds };
         return Ok((serial, report));
     }
     let numbered = ordered(case, "numbered").map_err(|failure| failure.to_string())?;
@@ -127,15 +126,18 @@ fn shown(
     watch: &dyn Watch,
 ) -> Result<CheckReport, Failure> {
     let said: Vec<String> = pairs.iter().map(|(one, other)| format!("{} < {}", one + 1, other + 1)).collect();
-    let client =
-        |case: &Case| if said.is_empty() { Ok(case.clone()) } else { ordered(case, &said.join(", ")) };
+    let client = |case: &Case| if said.is_empty() { Ok(case.clone()) } else { ordered(case, &said.join(", ")) };
     let (client, reference) = (client(case)?, reference.map(client).transpose()?);
     let report = Specification::of(reference).check(runner, &client, model, watch)?;
     match report.verdict {
         Verdict::Violated => Ok(CheckReport { criterion: NAME.to_owned(), ..report }),
         Verdict::Unknown => Ok(CheckReport { criterion: NAME.to_owned(), ..report }),
         other => {
-            let why = format!("graphs found a wrong order of calls in {}, and its check is {}", case.source.name, other.name());
+            let why = format!(
+                "graphs found a wrong order of calls in {}, and its check is {}",
+                case.source.name,
+                other.name()
+            );
             Err(Failure::Internal(failure::bug(&why)))
         }
     }

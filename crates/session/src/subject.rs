@@ -57,9 +57,10 @@ impl Subject {
             Selected::Run(Claim::Observations, model) => {
                 Ok((self.specification.property(runner, &self.case, watch)?, model))
             }
-            Selected::Run(Claim::Linearizability, _) => {
-                Err("`linearizability` is about many orders of calls: check `observations` of a client with one of them".into())
-            }
+            Selected::Run(Claim::Linearizability, _) => Err(
+                "`linearizability` is about many orders of calls: check `observations` of a client with one of them"
+                    .into(),
+            ),
             Selected::Run(Claim::Atomicity, _) => {
                 Err("`atomicity` compares two programs: write operations and check `observations`".into())
             }

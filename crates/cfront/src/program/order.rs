@@ -4,8 +4,8 @@ use cyrano_ir::{BinOp, Change, Expr as Ir, Op, Place, RegId, Tags};
 
 use crate::lower::{Lowerer, Shared, Spot};
 use crate::tests_file::Orders;
-use crate::types::{Type, integers};
 use crate::types::arith;
+use crate::types::{Type, integers};
 
 /// The calls of a test, one after the other.
 pub(super) struct CallOrder {

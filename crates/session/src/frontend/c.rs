@@ -114,7 +114,8 @@ fn included(name: &str, source: &Source, before: &Before, files: &dyn Files) -> 
 
 /// Whether a function may know which thread calls it.
 fn tells_threads_apart(text: &str) -> bool {
-    let words = ["pthread_self", "thrd_current", "_Thread_local", "thread_local", "__thread", "pthread_getspecific", "tss_get"];
+    let words =
+        ["pthread_self", "thrd_current", "_Thread_local", "thread_local", "__thread", "pthread_getspecific", "tss_get"];
     words.iter().any(|word| text.contains(word))
 }
 
