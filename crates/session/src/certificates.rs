@@ -192,39 +192,37 @@ fn own_source(certificate: &Certificate) -> Result<(), Box<Refused>> {
     if compiled.is_empty() {
         return Err(refused("the source in the certificate does not compile"));
     }
-    let blocks = certificate.reference.as_ref().filter(|reference| reference.origin.is_none());
-    let shown = compiled.into_iter().map(|case| match blocks {
-        Some(_) => Atomicity::new(&case).parts().0.clone(),
-        None => case,
-    });
     let same = |case: &Case| {
         let question = case.for_question(Some(property), &certificate.model);
         bare(&question.program) == bare(&certificate.program)
     };
-    let Some(case) = { shown }.find(same) else {
-        return Err(refused("the program in the certificate is not what its source says"));
+    let unlike = || refused("the program in the certificate is not what its source says");
+    let Some(reference) = &certificate.reference else {
+        let case = compiled.into_iter().find(same).ok_or_else(unlike)?;
+        let declared = case.program.checks.iter().any(|check| check.property == *property);
+        let of_states = matches!(property, Property::Final { .. } | Property::Invariant(_));
+        return if declared || !of_states {
+            Ok(())
+        } else {
+            Err(refused("the source does not claim what the certificate proves"))
+        };
     };
-    let declared = case.program.checks.iter().any(|check| check.property == *property);
-    if matches!(property, Property::Final { .. } | Property::Invariant(_)) && !declared {
-        return Err(refused("the source does not claim what the certificate proves"));
+    let Some(origin) = &reference.origin else {
+        let blocks = compiled.iter().map(Atomicity::new).find(|blocks| same(blocks.parts().0)).ok_or_else(unlike)?;
+        let (case, specification) = blocks.parts();
+        return own_reference(reference, case, specification.reference.as_slice());
+    };
+    let case = compiled.into_iter().find(same).ok_or_else(unlike)?;
+    let test = |test: &Option<TestInfo>| test.as_ref().map(|test| (test.name.clone(), test.tests.clone()));
+    if test(&origin.test) != test(&case.test) || origin.set != case.set_of_reference() {
+        return Err(refused("the reference in the certificate is for another test"));
     }
-    certificate.reference.as_ref().map_or(Ok(()), |reference| own_reference(reference, &case))
+    own_reference(reference, &case, &self::compiled(origin, false))
 }
 
-/// What the observations of a case are compared with is what its own source says.
-fn own_reference(reference: &Reference, case: &Case) -> Result<(), Box<Refused>> {
-    let blocks = Atomicity::new(case);
-    let others: Vec<Case> = match &reference.origin {
-        None => blocks.parts().1.reference.iter().cloned().collect(),
-        Some(origin) => {
-            let test = |test: &Option<TestInfo>| test.as_ref().map(|test| (test.name.clone(), test.tests.clone()));
-            if test(&origin.test) != test(&case.test) || origin.set != case.set_of_reference() {
-                return Err(refused("the reference in the certificate is for another test"));
-            }
-            compiled(origin, false)
-        }
-    };
-    match others.iter().find(|other| bare(&other.program) == bare(&reference.program)) {
+/// What the observations of a case are compared with is one of these programs.
+fn own_reference(reference: &Reference, case: &Case, compiled: &[Case]) -> Result<(), Box<Refused>> {
+    match compiled.iter().find(|other| bare(&other.program) == bare(&reference.program)) {
         Some(other) if case.observes_like(other) => Ok(()),
         Some(_) => Err(refused("the reference in the certificate observes something else")),
         None => Err(refused("the reference in the certificate is not what its source says")),

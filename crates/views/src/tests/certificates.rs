@@ -129,7 +129,8 @@ const BLOCKS: [&str; 5] = [
         thread v { atomic b { m := 1; commit; n := 1; } } }",
     "threads { shared c, x; thread w[*] { local q; loop { atomic a { fetch_add(c, 1); commit; q := fetch_add(c, -1);
         if q == 1 { x := 1; } } x := 0; } } }",
-    "threads { shared x, n; thread w[*] { local r, s; atomic a { atomic { r := x; assume r == 0; } commit; s := n; } x := 1; } }",
+    "threads { shared c, x, y; thread w[*] { local q, s; loop { atomic a returns s { fetch_add(c, 1); s := x; commit;
+        q := fetch_add(c, -1); if q == 1 { y := 1; } } } } }",
 ];
 
 /// The serial run of a view is looked at, whatever the file says about it.
