@@ -23,12 +23,7 @@ pub(crate) fn initial(program: &Program, code: &Code<'_>) -> Serial {
 }
 
 /// The serial run after a step, before memory is compared ([`compare`]).
-pub(crate) fn after(
-    code: &Code<'_>,
-    before: &Serial,
-    step: &Step,
-    seen: &mut Seen,
-) -> Result<Serial, Wrong> {
+pub(crate) fn after(code: &Code<'_>, before: &Serial, step: &Step, seen: &mut Seen) -> Result<Serial, Wrong> {
     let (mut serial, thread) = (before.clone(), step.thread);
     for happened in &step.units {
         match happened {

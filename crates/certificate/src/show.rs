@@ -88,7 +88,11 @@ impl<'c> Show<'c> {
         let program = &self.certificate.program;
         let of = |family: usize| program.families[family].thread;
         let alone = |thread: &ThreadId| program.families.iter().all(|family| family.thread != *thread);
-        let fixed = program.thread_ids().filter(alone).zip(&view.fixed).map(|(thread, single)| self.thread(thread, &single.lane));
+        let fixed = program
+            .thread_ids()
+            .filter(alone)
+            .zip(&view.fixed)
+            .map(|(thread, single)| self.thread(thread, &single.lane));
         let members = view.members.iter().map(|(family, single)| self.thread(of(*family), &single.lane));
         Shown {
             memory: self.memory(&view.memory),

@@ -160,10 +160,6 @@ fn commit_atomicity() {
 fn where_there_is_none_there_is_a_reason() {
     let place = Folder::new(&[]);
     let cases = [
-        (
-            "lib:atomicity/locked_counter.rml --threads * --model sc --criterion commit-atomicity",
-            "`commit-atomicity` of every number of threads",
-        ),
         ("lib:litmus/peterson_fenced.rml --model sc --criterion termination", "a measure that falls"),
         ("lib:litmus/sb_mfence.rml --model armv8", "about relations between events"),
         ("lib:stm/tl2.rml --model sc --criterion opacity --set vars=1", "more than 524288 states"),
@@ -237,6 +233,6 @@ fn a_reference_is_not_believed() {
         heading["source"] = source.into();
     }));
     assert!(spoilt.code == 1 && spoilt.stdout.contains("is not what its source says"), "{}", spoilt.stdout);
-    let operations = certify(&compared(&written, |reference| reference.replace("operation_end", "jump")));
-    assert_ne!(operations.code, 0, "{}{}", operations.stdout, operations.stderr);
+    let operations = certify(&compared(&written, |reference| reference.replace("store m, 1", "store m, 2")));
+    assert!(operations.code == 1 && operations.stdout.contains("is not what its source says"), "{}", operations.stdout);
 }

@@ -49,8 +49,7 @@ impl Subject {
             let (property, model) = self.property(runner, selected, watch)?;
             let reference = self.specification.reference.as_ref();
             let reference = reference.filter(|_| matches!(property, Property::Observations(_)));
-            let reference =
-                reference.map(|of| Reference { program: of.program.clone(), origin: Some(origin(of)) });
+            let reference = reference.map(|of| Reference { program: of.program.clone(), origin: Some(origin(of)) });
             certificate(runner, &self.case, (&property, model), reference, report, watch)
         })
     }
@@ -246,7 +245,6 @@ fn compiled(origin: &Origin, has_families: bool) -> Vec<Case> {
     let files = Saved(test.as_ref().map_or(&none, |test| &test.includes));
     let frontend = frontend::of(&source);
     let any = Wanted { threads: Threads::Any, ..Wanted::default() };
-    let anew =
-        has_families.then(|| frontend.cases(&source, set, &any, &files).ok().and_then(|mut cases| cases.pop()));
+    let anew = has_families.then(|| frontend.cases(&source, set, &any, &files).ok().and_then(|mut cases| cases.pop()));
     [frontend.again(&source, set, test.as_ref(), &files).ok(), anew.flatten()].into_iter().flatten().collect()
 }

@@ -219,10 +219,20 @@ fn tampered(text: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<bool, S
 #[test]
 fn certificates_for_every_number_of_threads() {
     let both: &[&str] = &["sc", "tso"];
-    let parameterised =
-        ["spin_lock", "ttas_lock", "ticket", "semaphore", "reader_writer", "once", "elected", "bounded_stack", "cas_counter"];
+    let parameterised = [
+        "spin_lock",
+        "ttas_lock",
+        "ticket",
+        "semaphore",
+        "reader_writer",
+        "once",
+        "elected",
+        "bounded_stack",
+        "cas_counter",
+    ];
     let parameterised = parameterised.map(|name| ("parameterised", name, Threads::AsWritten, both));
-    let atomicity = ["acquire1", "locked_counter", "bluetooth"].map(|name| ("atomicity", name, Threads::Any, &both[..1]));
+    let atomicity =
+        ["acquire1", "locked_counter", "bluetooth"].map(|name| ("atomicity", name, Threads::Any, &both[..1]));
     let mut all = 0;
     for (folder_name, name, threads, models) in parameterised.into_iter().chain(atomicity) {
         for text in certificates(&folder(folder_name), &format!("{name}.rml"), threads, models) {

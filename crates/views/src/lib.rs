@@ -126,6 +126,8 @@ pub enum Fault {
     NoTwins,
     /// A number that may be larger counts down as if it were not.
     ExactNumber,
+    /// Memory is never compared with the serial run's.
+    NoComparison,
     /// Members add one more to a counter than they do.
     HeavyMembers,
     /// Where deadlocks are sought, there is nobody but the members that are followed.

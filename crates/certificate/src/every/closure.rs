@@ -177,7 +177,8 @@ impl Part<'_, '_> {
                     return Ok(point.has(lane.pc).into());
                 }
                 let stands = |member: &&usize| {
-                    self.parts.thread_of(**member) == point.thread && point.has(self.parts.members.all[**member].1.lane.pc)
+                    self.parts.thread_of(**member) == point.thread
+                        && point.has(self.parts.members.all[**member].1.lane.pc)
                 };
                 Ok(self.members.iter().filter(stands).count() as i128)
             }

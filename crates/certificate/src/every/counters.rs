@@ -14,8 +14,8 @@ use cyrano_engine::configuration::{Configuration, Product, Value};
 use cyrano_interp::steps::handed_on;
 use cyrano_ir::dataflow::{Liveness, successors};
 use cyrano_ir::{
-    AccessKind, Addr, BinOp, Blocks, Change, Expr, InstrId, LocId, Op, Place, Program, Property, RegId, StateVar, Thread,
-    ThreadId, Ty,
+    AccessKind, Addr, BinOp, Blocks, Change, Expr, InstrId, LocId, Op, Place, Program, Property, RegId, StateVar,
+    Thread, ThreadId, Ty,
 };
 
 use super::EveryNumber;
@@ -146,7 +146,9 @@ fn hands_on(program: &Program, thread: ThreadId, copies: &[RegId]) -> bool {
         op => !blocks.inside(*pc) && matches!(op, Op::Access(_) | Op::AtomicEnd),
     };
     let instructions = thread.code.iter().enumerate().map(|(pc, instr)| (InstrId::new(pc), &instr.op));
-    instructions.filter(ends).any(|(pc, _)| handed_on(thread, live, pc).iter().any(|register| copies.contains(register)))
+    instructions
+        .filter(ends)
+        .any(|(pc, _)| handed_on(thread, live, pc).iter().any(|register| copies.contains(register)))
 }
 
 /// The largest weight of a member, if those that are in no block have none.

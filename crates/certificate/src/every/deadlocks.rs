@@ -171,7 +171,8 @@ impl Elements<'_, '_, '_> {
         let parts = &*self.closure.parts;
         parts.counters.iter().all(|counter| {
             let Some(left) = counter.left_over(&parts.globals.all[global], parts.program()) else { return true };
-            let weight = |member: &usize| counter.weight(parts.thread_of(*member), parts.members.all[*member].1.lane.pc);
+            let weight =
+                |member: &usize| counter.weight(parts.thread_of(*member), parts.members.all[*member].1.lane.pc);
             members.iter().map(weight).sum::<i128>() >= left || others.iter().any(|other| weight(other) > 0)
         })
     }

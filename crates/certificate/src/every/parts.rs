@@ -7,18 +7,16 @@
 use std::hash::Hash;
 use std::rc::Rc;
 
-use cyrano_engine::configuration::{
-    Configuration, Copied, Lane, Product, Serial, SharedRun, Single, Value, View, Way,
-};
+use cyrano_engine::configuration::{Configuration, Copied, Lane, Product, Serial, SharedRun, Single, Value, View, Way};
 use cyrano_interp::steps::{Beyond, Step, Steps};
 use cyrano_ir::{InstrId, Op, Program, Thread, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::counters::Counter;
-use crate::{Certificate, blocks};
 use crate::check::Refused;
 use crate::judge::{Judge, Seen, Wrong};
 use crate::show::Show;
+use crate::{Certificate, blocks};
 
 /// What all threads share: memory and the threads that are in no family.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -80,8 +78,7 @@ pub(super) fn fixed_threads(program: &Program) -> Vec<ThreadId> {
 
 /// A configuration with one member, or none. In the place of other members stand threads that have ended and of which nothing is known.
 pub(super) fn whole(program: &Program, part: &Global, member: Option<(ThreadId, &Single)>) -> Product {
-    let present: Vec<(ThreadId, &Single)> =
-        fixed_threads(program).into_iter().zip(&part.fixed).chain(member).collect();
+    let present: Vec<(ThreadId, &Single)> = fixed_threads(program).into_iter().zip(&part.fixed).chain(member).collect();
     let here = |thread: ThreadId| present.iter().find(|(other, _)| *other == thread).map(|(_, single)| *single);
     let singles: Vec<Single> = program
         .thread_ids()
@@ -108,9 +105,10 @@ fn absent(thread: &Thread, with_run: bool) -> Single {
 
 /// A thread of a whole configuration, if its serial run has one way or there is none.
 fn single(of: &Product, thread: ThreadId) -> Single {
-    let serial = of.serial.as_ref().map(|serial| {
-        (serial.ways[0].threads[thread.index()].clone(), serial.chosen[thread.index()].clone())
-    });
+    let serial = of
+        .serial
+        .as_ref()
+        .map(|serial| (serial.ways[0].threads[thread.index()].clone(), serial.chosen[thread.index()].clone()));
     Single { lane: of.at.threads[thread.index()].clone(), serial }
 }
 

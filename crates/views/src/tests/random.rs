@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
-use super::certificates::certified;
+use super::certificates::{certified, checked, written};
 use super::{Asked, Instance, compare, instance, model, views};
 use crate::{End, Fault, View};
 
@@ -352,12 +352,26 @@ fn blocks_of_random_families() {
     check(Asked::Blocks, 300, 50, 50);
 }
 
+/// A number of members in blocks that counts down as if it were exact leads out of what the check expects.
+#[test]
+fn certificates_of_a_broken_number_are_refused() {
+    let mut random = Random(1);
+    let refused = (0..400).position(|_| {
+        let source = program(&mut random, Asked::Blocks);
+        let compiles = cyrano_rml::compile(&source, "random", &[]).is_ok_and(|program| program.has_blocks());
+        let written = |k| written(&source, Asked::Blocks, &model("sc"), k, Some(Fault::ExactNumber));
+        compiles && (1..=2).filter_map(written).any(|certificate| checked(&certificate).is_err())
+    });
+    println!("refused: {refused:?}");
+    assert!(refused.is_some());
+}
+
 #[test]
 fn bugs_are_noticed() {
     for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::HeavyMembers, Fault::Alone] {
         assert!(run(1, 400, Asked::Assertions, Some(fault)).is_err(), "{fault:?}");
     }
-    for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::ExactNumber] {
+    for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::ExactNumber, Fault::NoComparison] {
         assert!(run(1, 400, Asked::Blocks, Some(fault)).is_err(), "{fault:?}");
     }
 }

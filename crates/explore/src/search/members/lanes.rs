@@ -41,9 +41,8 @@ impl MembersWalker<'_> {
 
     fn single(&self, thread: usize) -> Single {
         let shadow = self.state.shadow.as_ref();
-        let serial = shadow.map(|shadow| {
-            (self.m.copied(thread, &shadow.members[0].threads[thread]), shadow.chosen[thread].clone())
-        });
+        let serial = shadow
+            .map(|shadow| (self.m.copied(thread, &shadow.members[0].threads[thread]), shadow.chosen[thread].clone()));
         Single { lane: self.m.lane(&self.state, thread), serial }
     }
 
