@@ -72,6 +72,11 @@ impl Subject {
         }
     }
 
+    /// The blocks of the case, one at a time.
+    pub(crate) fn atomicity(&self) -> &Atomicity {
+        self.atomicity.get_or_init(|| Atomicity::new(&self.case))
+    }
+
     /// Does a check.
     pub fn check(&self, runner: &Runner, selected: &Selected, watch: &dyn Watch) -> Result<CheckReport, Failure> {
         match selected {
@@ -85,9 +90,7 @@ impl Subject {
                 let compared = (&self.case, self.specification.reference.as_ref());
                 self.linearizability.check(runner, compared, model, watch)
             }
-            Selected::Run(Claim::Atomicity, model) => {
-                self.atomicity.get_or_init(|| Atomicity::new(&self.case)).check(runner, model, watch)
-            }
+            Selected::Run(Claim::Atomicity, model) => self.atomicity().check(runner, model, watch),
             Selected::Run(Claim::Structure(Structure::Reduction), model) => {
                 reduction::check(runner, &self.case, model, watch)
             }
