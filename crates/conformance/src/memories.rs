@@ -3,10 +3,11 @@
 //! What they do makes use of everything that a search does to states beside taking steps: locks that hold names of threads, clocks and versions that are
 //! compared and copied, variables that are treated alike or not, sections, choices of clients, aborts and rollbacks.
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
+use cyrano_engine::{Answer, Engine, Limits, Verdict};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 
+use crate::corpus::judge;
 use crate::stream::Stream;
 
 /// What a memory may do with the variable at hand.
@@ -79,7 +80,8 @@ pub enum Same {
     Open,
 }
 
-/// Whether two searches that only differ in how steps are computed find the same: verdict, states, transitions, depth, the length of what is shown.
+/// Whether two searches that only differ in how steps are computed find the same: verdict, states, transitions, depth; what is shown replays. Where a violation is
+/// found the depth is its length in steps. In accesses two shortest ones may differ, for a step may have several.
 pub fn same(
     engines: [&dyn Engine; 2],
     program: &Program,
@@ -87,19 +89,18 @@ pub fn same(
     property: &Property,
     limits: &Limits,
 ) -> Result<Same, String> {
-    let query = Query::new(program, model, Question::Holds(property)).map_err(|refusal| format!("{refusal:?}"))?;
-    let [one, other] = engines.map(|engine| engine.ask(query, &limits.clone(), &()));
+    let [one, other] = engines.map(|engine| judge(engine, program, model, property, &limits.clone()));
     if [&one, &other].iter().any(|answer| answer.verdict == Verdict::Unknown) {
         return Ok(Same::Open);
     }
-    let length = |answer: &Answer| answer.execution.as_ref().map(|execution| execution.order.len());
+    let shows = |answer: &Answer| answer.execution.is_some();
     let counts = |answer: &Answer| (answer.stats.states, answer.stats.transitions, answer.stats.depth);
-    let said = |answer: &Answer| (answer.verdict, length(answer), answer.stats.depth, answer.reductions.clone());
+    let said = |answer: &Answer| (answer.verdict, shows(answer), answer.stats.depth, answer.reductions.clone());
     // Where something is found a search ends amid a level.
-    let counted = one.execution.is_some() || counts(&one) == counts(&other) && one.unreached == other.unreached;
+    let counted = shows(&one) || counts(&one) == counts(&other) && one.unreached == other.unreached;
     if said(&one) != said(&other) || !counted {
         let shown = |answer: &Answer| format!("{:?} {:?} {:?}", said(answer), counts(answer), answer.reason);
         return Err(format!("under {}: {}, but {}", model.name, shown(&one), shown(&other)));
     }
-    Ok(if one.execution.is_some() { Same::Violated } else { Same::All(one.stats.states) })
+    Ok(if shows(&one) { Same::Violated } else { Same::All(one.stats.states) })
 }

@@ -1,4 +1,4 @@
-//! Remembered steps of transactional memories against the plain search: the same states, transitions, verdicts and shortest violations.
+//! Remembered steps of transactional memories against the plain search: the same states, transitions, verdicts and steps to a violation.
 
 use cyrano_conformance::compare::model;
 use cyrano_conformance::memories::{Same, program, same, text};

@@ -87,8 +87,11 @@ pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
     /// If steps are remembered apart from the criterion, and states stored in forms of their own; see `standing`.
     forms: Option<Box<Forms>>,
     hearing: Hearing,
-    /// The timestamps that steps add to, those of one entry together.
-    increments: Vec<Increment>,
+    /// The timestamps that steps add to; the first are none.
+    increments: Vec<Vec<Increment>>,
+    /// How many states were expanded, and how many times something was computed for one because it was not known.
+    expanded: u64,
+    computed: u64,
     /// The parts of threads that may exchange their places.
     symmetric: Vec<Vec<H::Bits>>,
     /// If ample sets are used.
@@ -128,8 +131,8 @@ struct About {
     forward: bool,
     /// Whether one of them has a call or a response: they are in `spoken`.
     speaks: bool,
-    /// The timestamps that they add to.
-    increments: (u32, u32),
+    /// The number of the timestamps that they add to.
+    increments: u32,
 }
 
 impl<H: Home, const W: usize> ThreadSteps<H, W> {
@@ -187,7 +190,9 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             judged: FxHashSet::default(),
             forms: None,
             hearing: Hearing::default(),
-            increments: Vec::new(),
+            increments: vec![Vec::new()],
+            expanded: 0,
+            computed: 0,
             symmetric: Vec::new(),
             futures: (m.config.ample_sets && !m.model.reordering().serial && m.values.is_none() && !m.has_forms())
                 .then(|| Futures::new(m)),
@@ -311,9 +316,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         self.stepper.increments = apart.then(Vec::new);
         self.stepper.local_steps_of(&self.state, thread, &mut out);
         self.stepper.apart = false;
-        let first = self.increments.len() as u32;
-        self.increments.extend(self.stepper.increments.take().into_iter().flatten());
-        let increments = (first, self.increments.len() as u32);
+        self.computed += 1;
+        let increments = self.stepper.increments.take().map_or(0, |list| self.number_of_increments(list));
         let mut about = About { forward: true, speaks: self.stepper.speaks && !apart, increments };
         let (mut changes, mut events) = (Vec::new(), Vec::new());
         let mut result = Ok(());
@@ -356,6 +360,15 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             memo.add(and(words, &silent), &[], &[], about);
         }
         Ok(spoken.add(and(words, &depends), &changes, &events, about))
+    }
+
+    /// The number of a list of increments. There are only a few.
+    fn number_of_increments(&mut self, list: Vec<Increment>) -> u32 {
+        let known = self.increments.iter().position(|other| *other == list);
+        known.unwrap_or_else(|| {
+            self.increments.push(list);
+            self.increments.len() - 1
+        }) as u32
     }
 
     /// Where a thread stands.
@@ -498,11 +511,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
     pub fn bytes(&self) -> u64 {
         let judged = (self.judged.capacity() * size_of::<[u64; W]>()) as u64;
         let forms = self.forms.as_ref().map_or(0, |forms| forms.bytes()) + self.hearing.bytes();
-        let increments = (self.increments.capacity() * size_of::<Increment>()) as u64;
-        judged
-            + forms
-            + increments
-            + self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum::<u64>()
+        judged + forms + self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum::<u64>()
     }
 
     /// Bytes of what is known about places.

@@ -19,6 +19,7 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
         visit: &mut impl FnMut([u64; W], H::Sum),
     ) -> Result<(), Halt> {
         self.refresh()?;
+        self.count()?;
         if self.judge.judges_moments() {
             self.moment(record, words);
         }

@@ -19,7 +19,7 @@ pub(crate) struct Learnt {
     fields: Vec<Segment>,
     forms: Option<Box<Forms>>,
     hearing: Hearing,
-    increments: Vec<Increment>,
+    increments: Vec<Vec<Increment>>,
     /// For each thread its steps, and those that speak.
     threads: Vec<[Moved; 2]>,
 }

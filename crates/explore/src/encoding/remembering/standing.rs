@@ -17,7 +17,18 @@ use crate::faults::Fault;
 use crate::semantics::state::State;
 use crate::store::Address;
 
+/// After how many states it is looked whether remembering pays.
+const TRIAL: u64 = 1 << 16;
+
 impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
+    /// Counts a state. Where parts are so rich that something is computed for every state again and again, states have no forms here: the stepper is faster.
+    #[inline]
+    pub(super) fn count(&mut self) -> Result<(), Halt> {
+        self.expanded += 1;
+        let pays = self.forms.is_none() || self.expanded % TRIAL != 0 || self.computed < 4 * self.expanded;
+        if pays { Ok(()) } else { Err(Halt::Formless) }
+    }
+
     /// Takes the steps of a thread; says how many there are, and how many were dropped.
     pub(super) fn take_standing(
         &mut self,
@@ -50,8 +61,7 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
                 visit(new, sum);
             }
         }
-        let adds = entry.about.increments.0 != entry.about.increments.1;
-        if adds && !self.m.config.has_fault(Fault::ForgetGaps) {
+        if entry.about.increments != 0 && !self.m.config.has_fault(Fault::ForgetGaps) {
             self.note_gaps(words, entry.about.increments)?;
         }
         Ok((steps.len() as u64 - dropped, dropped))
@@ -112,6 +122,7 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
 
     #[cold]
     fn listen(&mut self, words: &[u64; W], said: Speech, kept: u32) -> Result<Outcome, Halt> {
+        self.computed += 1;
         self.decode(words);
         let mut outcome = Heard::Right;
         for said in self.hearing.speech(said) {
@@ -136,9 +147,9 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
     }
 
     /// Notes whether gaps above timestamps that something is added to may have been shortened.
-    fn note_gaps(&mut self, words: &[u64; W], (first, end): (u32, u32)) -> Result<(), Halt> {
+    fn note_gaps(&mut self, words: &[u64; W], increments: u32) -> Result<(), Halt> {
         let times = self.with_forms(words, |forms, words, parts| forms.times(words, parts))?.1;
-        let increments = &self.increments[first as usize..end as usize];
+        let increments = &self.increments[increments as usize];
         let lost = self.forms.as_ref().is_some_and(|forms| forms.gets_lost(self.m, times, increments));
         self.stepper.notes.gap_too_small |= lost;
         Ok(())
@@ -171,6 +182,7 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
     /// Computes what is not known about the form of a tuple.
     #[cold]
     fn teach(&mut self, words: &[u64; W], unknown: Unknown) -> Result<(), Halt> {
+        self.computed += 1;
         let Some(mut forms) = self.forms.take() else { return Ok(()) };
         self.decode(words);
         let mut state = std::mem::take(&mut self.state);
