@@ -139,7 +139,9 @@ pub(crate) fn search<'m, 'a>(
             return None;
         }
         if m.config.fingerprints {
-            // Those of the old layout say nothing now. What is known about the values is kept, so this happens a few times only.
+            // Those of the old layout say nothing now. What is known about the values is kept, so this happens a few times only. Steps are
+            // computed again, for what a search notes on the way is noted anew.
+            tuples.learnt = Mutex::default();
             search = begin(&tuples);
         }
     }
