@@ -110,6 +110,7 @@ impl Lowerer<'_, '_> {
                 self.check_leaks();
                 self.stay();
             }
+            ThreadCall::Abort(_) if self.is_assumption() => self.emit(Op::Assume(Ir::Const(0))),
             ThreadCall::Abort(message) => {
                 self.emit(Op::Assert { cond: Ir::Const(0), message: Some(message.clone()) });
             }
@@ -124,6 +125,12 @@ impl Lowerer<'_, '_> {
             }
         }
         Vec::new()
+    }
+
+    /// Whether the call around is an assumption by the conventions of SV-COMP, where `abort` is no error.
+    fn is_assumption(&mut self) -> bool {
+        let Some(func) = self.frame().map(|frame| frame.func) else { return false };
+        self.shared.checked.functions[func.0].name == "assume_abort_if_not"
     }
 
     fn any(&mut self, values: &[i128]) -> LocalExpr {
