@@ -230,7 +230,7 @@ fn a_counter_that_never_ends_is_bounded() {
 
 #[test]
 fn calls_behind_the_threads_see_all_that_they_did() {
-    let source = "int x, y; int set(void) { x = 1; y = 1; return 0; } int look(void) { return x + y; }\n";
+    let source = "#include <stdatomic.h>\natomic_int x, y;\nint set(void) { atomic_store_explicit(&x, 1, memory_order_relaxed); atomic_store_explicit(&y, 1, memory_order_relaxed); return 0; }\nint look(void) { return atomic_load_explicit(&x, memory_order_relaxed) + atomic_load_explicit(&y, memory_order_relaxed); }\n";
     let tests = "s = set() -> _\nl = look()\nsingle s\ntest after = ( s | l ) l\ntest beside = ( s | l )\n";
     let place = Folder::new(&[("it.c", source), ("it.tests", tests)]);
     for model in ["sc", "tso", "pso", "relaxed", "rc11", "armv8"] {
@@ -243,7 +243,7 @@ fn calls_behind_the_threads_see_all_that_they_did() {
             done.stdout
         );
     }
-    let source = "int x; int set(void) { x = 1; return 0; } int look(void) { return x; }\n";
+    let source = "#include <stdatomic.h>\natomic_int x;\nint set(void) { atomic_store_explicit(&x, 1, memory_order_relaxed); return 0; }\nint look(void) { return atomic_load_explicit(&x, memory_order_relaxed); }\n";
     let place =
         Folder::new(&[("it.c", source), ("it.tests", "s = set() -> _\nl = look()\nsingle s\ntest T = ( s | l ) l\n")]);
     for model in ["sc", "tso", "pso", "relaxed", "rc11", "armv8", "power"] {
@@ -273,7 +273,7 @@ fn memory_that_is_not_freed_is_told_on_request() {
         assert_eq!(place.run(&format!("check it.c -D 'FREE=free(p);' --leaks --model {model}")).code, 0);
         let done = place.run(&format!("check it.c -D FREE= --leaks --model {model} --save-trace it.json"));
         assert!(done.code == 1 && done.stdout.contains("what line 4 allocates is not freed"), "{}", done.stdout);
-        assert_eq!(place.run("replay it.json").code, 1);
+        assert_eq!(place.run("replay it.json").code, 0);
     }
     let done = counter().run("check counter.c --leaks");
     assert!(done.code == 2 && done.stderr.contains("whole programs"), "{}", done.stderr);
