@@ -108,3 +108,30 @@ fn a_cell_is_not_lent_twice() {
         assert_eq!((cell.replace(5), cell.take(), cell.into_inner()), (2, 5, 0));
     });
 }
+
+/// Whoever runs first in a new run, the accesses of all others that were there before count.
+#[test]
+fn an_access_races_with_one_before_all_events_of_its_thread() {
+    for late in [false, true] {
+        let program = move || {
+            let shared =
+                Arc::new((AtomicUsize::new(0), Message { text: UnsafeCell::new(0), there: AtomicBool::new(false) }));
+            let (one, other) = (shared.clone(), shared.clone());
+            let write = |message: &Message| {
+                // SAFETY: the pointer is used for as long as the cell is lent.
+                message.text.with_mut(|text| unsafe { *text = 1 });
+            };
+            thread::spawn(move || {
+                if one.0.load(Relaxed) == usize::from(late) {
+                    write(&one.1);
+                }
+            });
+            thread::spawn(move || {
+                write(&other.1);
+                other.1.there.store(true, Relaxed);
+            });
+            shared.0.store(1, Relaxed);
+        };
+        says(program, &["data race: a write by thread"]);
+    }
+}
