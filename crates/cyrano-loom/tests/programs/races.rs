@@ -135,3 +135,29 @@ fn an_access_races_with_one_before_all_events_of_its_thread() {
         says(program, &["data race: a write by thread"]);
     }
 }
+
+/// The last thing that a thread does has no event after it; whoever waits for its end, or for somebody who has, comes after it.
+#[test]
+fn an_end_happens_before_whoever_waits_for_it() {
+    let program = |waits: bool| {
+        move || {
+            let message = Arc::new(Message { text: UnsafeCell::new(0), there: AtomicBool::new(false) });
+            let write = |message: &Message| {
+                // SAFETY: the pointer is used for as long as the cell is lent.
+                message.text.with_mut(|text| unsafe { *text += 1 });
+            };
+            let other = message.clone();
+            let thread = thread::spawn(move || {
+                let own = other.clone();
+                let inner = thread::spawn(move || write(&own));
+                if waits {
+                    inner.join().unwrap();
+                }
+            });
+            thread.join().unwrap();
+            write(&message);
+        }
+    };
+    assert_eq!(right(program(true)), 1);
+    says(program(false), &["data race"]);
+}
