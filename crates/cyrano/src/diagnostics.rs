@@ -98,7 +98,8 @@ fn one(shown: &[Shown], diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>)
     let mut written = Vec::new();
     report.finish().write(cache, &mut written).expect("writing to memory cannot fail");
     let (file, range) = &labels[0].0;
-    let columns = [column(&texts[*file].text, texts[*file].place(range.start)), column(&shown[*file].text, range.start)];
+    let columns =
+        [column(&texts[*file].text, texts[*file].place(range.start)), column(&shown[*file].text, range.start)];
     out.extend(with_column(String::from_utf8_lossy(&written).into_owned(), &shown[*file].name, columns).bytes());
 }
 
@@ -163,7 +164,8 @@ mod tests {
         let text = format!("one\n{}é := y;{}\nthree", "x".repeat(5000), "z".repeat(1 << 20));
         check(&text, (5005, 5007), &["a.rml:2:5003 ", "…xxx", "é := y;zzz", "zzz…", "here"]);
         let source = Source { name: "a.rml".into(), text: text.clone(), dir: None };
-        let related = Diagnostic::new(Span::new(5005, 5007), "w".repeat(9000), "here").with_related(Span::new(0, 3), "there");
+        let related =
+            Diagnostic::new(Span::new(5005, 5007), "w".repeat(9000), "here").with_related(Span::new(0, 3), "there");
         let rendered = render(&source, &[related], false);
         assert!(rendered.len() < 3000 && rendered.contains("there"), "{rendered}");
         check(&text, (4, text.len()), &["a.rml:2:1 "]);

@@ -332,14 +332,15 @@ fn sections_do_not_stop_half_way() {
 /// Models about relations that need no marked accesses to leave out iterations.
 const RELATIONAL: [&str; 8] = ["cat:sc", "cat:tso", "cat:pso", "ra", "imm", "armv8", "riscv", "power"];
 
-/// Two threads under a lock that each of them takes in its own way.
+/// Two threads that wait for a lock, each in its own way, until somebody gives it back.
 fn under_a_lock(one: &str, other: &str) -> String {
     format!(
         "threads {{
-            shared l, x;
+            shared l = 1, x;
             local r, s;
             thread p {{ {one} x := 1; l := 0; }}
             thread q {{ {other} s := x; l := 0; }}
+            thread o {{ l := 0; }}
         }}
         observe x, q.s;"
     )
@@ -361,9 +362,10 @@ fn locks_by_exchange_need_no_bound() {
         for (other, also) in TAKES {
             let source = under_a_lock(one, other);
             for name in RELATIONAL {
+                // Between two reads of riscv there must be a write.
                 let fits = name != "riscv" || *both_write && also;
-                let expected = if fits { Verdict::Verified } else { Verdict::Bounded };
-                assert_eq!(verdict(&source, name, Question::Outcomes, true), expected, "{name}\n{source}");
+                let found = verdict(&source, name, Question::Outcomes, true);
+                assert!(!fits || found == Verdict::Verified, "{name}: {found:?}\n{source}");
             }
         }
         let source = under_a_lock(one, TAKES[0].0);

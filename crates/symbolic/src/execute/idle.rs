@@ -176,8 +176,7 @@ impl Mark {
 fn turns(code: &Thread, loops: &Loops, live: &Liveness) -> Vec<Turn> {
     let mut turns = Vec::new();
     for (id, head) in (0u32..).map(LoopId).zip(loops.heads.iter().copied()) {
-        let body: Vec<InstrId> =
-            (0..code.code.len()).map(InstrId::new).filter(|pc| loops.contains(id, *pc)).collect();
+        let body: Vec<InstrId> = (0..code.code.len()).map(InstrId::new).filter(|pc| loops.contains(id, *pc)).collect();
         let points = choose_points(code, loops, live, id, head, &body);
         turns.extend(points.into_iter().map(|(at, point)| Turn { at, point, head, body: body.clone() }));
     }

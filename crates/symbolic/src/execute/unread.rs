@@ -1,16 +1,17 @@
 //! Stores that write what they find and that nobody reads who goes on, under models about relations: locks that are taken by exchanging until they were free.
 //!
-//! Let `e` be an exchange (or a [swap](crate::execute::silent)) of a loop that writes a constant `v`, and let an iteration of this loop be idle but for `e`, which found `v`. If somebody read what `e`
-//! wrote and went on, the iteration could not be left out without telling him another write to read from, and a model may order more by that one (`docs/symbolic.md` has a test). So here `e`
-//! counts as no change only if **nobody does**: every access of the program that may read a word that `e` may write stands in a loop in which whoever has read `v` there is in an idle iteration, or never
-//! comes to its end. On the ways from the [point](crate::execute::idle) of the loop to the access, and from there back to the point, there are only loads, fences, computations and branches, and the access itself
-//! writes nothing, or `v`; on the way back nothing can go wrong. The way back is found by following the code with the one value that is known. There is no choice, no condition that may drop the execution and no assertion.
+//! Let `e` be an exchange (or a [swap](crate::execute::silent)) of a loop that writes a constant `v`, and let an iteration of this loop be idle but for `e`, which found `v`. If somebody
+//! read what `e` wrote and went on, the iteration could not be left out without telling him another write to read from, and a model may order more by that one (`docs/symbolic.md` has
+//! a test). So here `e` counts as no change only if **nobody does**: every access of the program that may read a word that `e` may write stands in a loop in which whoever has read `v`
+//! there is in an idle iteration, or never comes to its end. On the ways from the [point](crate::execute::idle) of the loop to the access, and from there back to the point, there are only
+//! loads, fences, computations and branches, and the access itself writes nothing, or `v`; on the way back nothing can go wrong. The way back is found by following the code with the one
+//! value that is known. There is no choice, no condition that may drop the execution and no assertion.
 //!
-//! **Argument.** Take an execution and leave out all idle iterations of all threads at once, and of each thread also what it does of an iteration that the execution ends in the middle of, if it has read `v` there.
-//! Whoever is left and reads such a word has not read `v`, for the accesses above are all there are; so he reads from a write that is left. Hence
-//! who reads from whom is what it was between those that are left. So are the order of writes, program order and dependencies. Final memory is the same, because `e` wrote what was there. What a model makes
-//! of that is found out from its text (`crate::related`): every built-in model allows what is left. `riscv` does only if each access above writes the word as well: it keeps two reads
-//! of a word in order unless a write to it is in between in program order, and that of the first read is.
+//! **Argument.** Take an execution and leave out all idle iterations of all threads at once, and of each thread also what it does of an iteration that the execution ends in the middle of,
+//! if it has read `v` there. Whoever is left and reads such a word has not read `v`, for the accesses above are all there are; so he reads from a write that is left. Hence who reads from
+//! whom is what it was between those that are left. So are the order of writes, program order and dependencies. Final memory is the same, because `e` wrote what was there. What a model
+//! makes of that is found out from its text (`crate::related`): every built-in model allows what is left. `riscv` does only if each access above writes the word as well: it keeps two
+//! reads of a word in order unless a write to it is in between in program order, and that of the first read is.
 //!
 //! A thread that ends before an iteration rather than after an idle one is a thread that the engine must know, too: at the points of such loops it may stop ([`crate::execute::walk`]).
 //! (An idle iteration at the end cannot be kept as other reads are: it might have read from one that is left out.)
@@ -57,7 +58,8 @@ impl<'a, 'p> Unread<'a, 'p> {
         }
         let touched = self.words.touched(thread, store);
         self.readers_of(&touched).all(|(thread, read)| {
-            let writes = self.swap(thread, read).is_some() || self.access(thread, read).is_some_and(|it| it.kind.writes());
+            let writes =
+                self.swap(thread, read).is_some() || self.access(thread, read).is_some_and(|it| it.kind.writes());
             (readers == Readers::All || writes) && self.goes_round(thread, read, value)
         })
     }
@@ -200,10 +202,7 @@ impl Way<'_> {
 
 /// Whether it is nothing to memory and does not drop the execution.
 fn is_quiet(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Assign { .. } | Op::Fence(_) | Op::Branch { .. } | Op::Jump(_) | Op::AtomicBegin | Op::AtomicEnd
-    )
+    matches!(op, Op::Assign { .. } | Op::Fence(_) | Op::Branch { .. } | Op::Jump(_) | Op::AtomicBegin | Op::AtomicEnd)
 }
 
 /// Registers whose values are known.
@@ -251,11 +250,12 @@ impl Words<'_> {
             || Fault::IdleThoughRacing.is_on()
             || threads.into_iter().all(|thread| {
                 let swaps = self.swaps(thread);
-                let code = program.thread(thread).code.iter().enumerate().map(|(at, instr)| (InstrId::new(at), &instr.op));
+                let code =
+                    program.thread(thread).code.iter().enumerate().map(|(at, instr)| (InstrId::new(at), &instr.op));
                 let mut accesses = code.filter_map(|(pc, op)| Some((pc, op.access()?)));
                 accesses.all(|(pc, access)| {
-                    let updates = access.kind == AccessKind::Rmw
-                        || swaps.iter().any(|swap| swap.load == pc || swap.store == pc);
+                    let updates =
+                        access.kind == AccessKind::Rmw || swaps.iter().any(|swap| swap.load == pc || swap.store == pc);
                     !self.touches(thread, pc, &words) || is_marked(access, updates)
                 })
             })

@@ -6,7 +6,8 @@
 //! What a model makes of them can differ where it looks at an event in between that is gone. For each expression it is found out whether
 //!
 //! - it has no new pairs (*shrinks*): every operator passes that on, a difference if what is taken away is not less than before;
-//! - it has no fewer pairs (*stays*): closures and domains may have fewer, and so may compositions, unless what is in between is certainly left: one of the two ends, or a write.
+//! - it has no fewer pairs (*stays*): closures may have fewer, and so may compositions, unless what is in between is certainly left: one of the two ends, or a write; and domains,
+//!   unless the other end is left with each element, as with the halves of a read-modify-write.
 //!   An initial write that nobody else touches is gone, too, but then only products of sets lead to it, and with one of these nothing is claimed.
 //!
 //! A condition that something is acyclic, irreflexive or empty still holds if its expression shrinks. A model with another condition is not taken. Critical sections, whose ends
@@ -81,7 +82,9 @@ impl<'p> Fewer<'p> {
             Node::Base(Base::Final) => (self.lost == Lost::Reads, true),
             Node::Diff(a, b) => (shrinks(a) && stays(b), stays(a) && shrinks(b)),
             Node::Complement(a) => (stays(a), shrinks(a)),
-            Node::Plus(_) | Node::Star(_) | Node::Domain(_) | Node::Range(_) => (operands(&shrinks), false),
+            Node::Plus(_) | Node::Star(_) => (operands(&shrinks), false),
+            Node::Domain(a) => (shrinks(a), stays(a) && self.keeps(a, false)),
+            Node::Range(a) => (shrinks(a), stays(a) && self.keeps(a, true)),
             Node::Seq(a, b) => (operands(&shrinks), operands(&stays) && self.meets_in_what_is_left(a, b)),
             Node::Sofar(group, number) | Node::Fixpoint(group, number) => {
                 (shrinks(self.plan.groups[group as usize].bodies[number as usize]), false)
@@ -103,7 +106,7 @@ impl<'p> Fewer<'p> {
         diagonal(a) || diagonal(b) || !products && left
     }
 
-    /// Whether the other end of each pair, the first one with `backwards`, is left if this one is: the write of a read, the other half of a read-modify-write.
+    /// Whether of each pair the second is left if the first one is, or with `backwards` the first if the second is: the write of a read, the other half of a read-modify-write.
     fn keeps(&self, of: NodeId, backwards: bool) -> bool {
         match self.plan.nodes[of as usize] {
             Node::Base(Base::Amo | Base::Exclusive) => true,

@@ -113,19 +113,19 @@ fn bugs_in_rounds_are_noticed() {
     }
 }
 
-/// Under Power a lock that is held is written over with what it holds, and somebody sees that, but not what was written before it was held; in C11 a thread that
-/// waits looks at something else meanwhile, without order, while it is written.
+/// On Arm a thread writes what it finds while it waits for something else, and reads that early afterwards, which it could not do with what it found; in C11 a
+/// thread that waits looks at something else meanwhile, without order, while it is written.
 const IDLING: [(Fault, &str, &str); 2] = [
     (
         Fault::IdleThoughSeen,
-        "power",
-        "program seen\nlocation x = 0\nlocation l = 4\narray m = x of 1\n\
-         thread t\n@0: store x, 1\n@1: fence lwsync\n@2: store l, 5\n@3: halt\n\
-         thread p\nregister a = 0\nregister r = 0\n\
-         @0: a := load l\n@1: assume (a == 5)\n@2: r := exchange l, 5\n@3: branch (r == 5) then @2 else @4\n@4: halt\n\
-         thread q\nregister r = 0\nregister s = 0\n\
-         @0: r := load l\n@1: s := load m[(r - r)]\n@2: store l, 0\n@3: halt\n\
-         observe r = q:r\nobserve s = q:s\n",
+        "armv8",
+        "program seen\nlocation x = 0\nlocation y = 0\nlocation l = 4\narray m = x of 1\n\
+         thread t\n@0: store x, 1\n@1: fence dmb.ish\n@2: store l, 5\n@3: halt\n\
+         thread p\nregister a = 0\nregister s = 0\nregister r = 0\nregister u = 0\nregister w = 0\n\
+         @0: a := load l\n@1: s := load y\n@2: branch (s == 1) then @5 else @3\n@3: r := exchange l, 5\n@4: jump @1\n\
+         @5: u := load l\n@6: w := load m[(u - u)]\n@7: halt\n\
+         thread q\n@0: store y, 1\n@1: halt\n\
+         observe a = p:a\nobserve u = p:u\nobserve w = p:w\n",
     ),
     (
         Fault::IdleThoughRacing,
