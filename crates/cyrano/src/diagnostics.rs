@@ -162,10 +162,10 @@ mod tests {
     #[test]
     fn long_lines_are_shown_in_part() {
         let text = format!("one\n{}é := y;{}\nthree", "x".repeat(5000), "z".repeat(1 << 20));
-        check(&text, (5005, 5007), &["a.rml:2:5003 ", "…xxx", "é := y;zzz", "zzz…", "here"]);
+        check(&text, (5007, 5009), &["a.rml:2:5003 ", "…xxx", "é := y;zzz", "zzz…", "here"]);
         let source = Source { name: "a.rml".into(), text: text.clone(), dir: None };
         let related =
-            Diagnostic::new(Span::new(5005, 5007), "w".repeat(9000), "here").with_related(Span::new(0, 3), "there");
+            Diagnostic::new(Span::new(5007, 5009), "w".repeat(9000), "here").with_related(Span::new(0, 3), "there");
         let rendered = render(&source, &[related], false);
         assert!(rendered.len() < 3000 && rendered.contains("there"), "{rendered}");
         check(&text, (4, text.len()), &["a.rml:2:1 "]);
