@@ -22,11 +22,13 @@ mod kept;
 mod level;
 mod moves;
 mod names;
+pub mod native;
 mod pool;
 mod psc;
 mod races;
 mod revisit;
 mod rows;
+mod run;
 mod search;
 mod setup;
 mod several;
@@ -412,7 +414,7 @@ impl Graphs {
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
         let (shown, names) = (shown(query), Names::default());
-        let mut sorts = self.sorts(true);
+        let mut sorts = self.sorts(self.share.is_none());
         loop {
             let starts = sort(starts(query.program(), limits.iterations, &names).ok()?, query, sorts);
             let run = self.start(query, (&model, limits), &starts, (&shown, &names));

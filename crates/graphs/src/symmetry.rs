@@ -42,26 +42,27 @@ use crate::graph::{Graph, Kind};
 use crate::names::is_name;
 use crate::revisit::Fault;
 use crate::rows::{EventId, INITIAL, Row};
+use crate::run::Run;
 use crate::search::Halt;
 use crate::thread::Writing;
 
-impl<const W: usize> Graph<'_, W> {
+impl<const W: usize, R: Run> Graph<'_, W, R> {
     /// The event of the equal thread before that stands where the next event of a thread will, if all before it are like those of this thread.
     #[inline]
     fn twin(&self, thread: usize) -> Option<(usize, EventId)> {
         let before = self.start.twins.before(thread)?;
-        let own = &self.runners[thread].events;
+        let own = self.runners[thread].events();
         let alike = own.last().is_none_or(|last| self.event(*last).like);
-        let twin = if alike { self.runners[before].events.get(own.len()).copied() } else { None };
+        let twin = if alike { self.runners[before].events().get(own.len()).copied() } else { None };
         twin.map(|twin| (before, twin))
     }
 
     /// An event of a thread with the rest of its read-modify-write.
     fn whole(&self, thread: usize, event: EventId) -> impl Iterator<Item = EventId> + '_ {
         let runner = &self.runners[thread];
-        let at = runner.events.iter().position(|own| *own == event).unwrap_or(runner.events.len());
-        let rest = (at + 1..runner.events.len()).take_while(|at| runner.goes_on_at(*at));
-        std::iter::once(event).chain(rest.map(|at| runner.events[at]))
+        let at = runner.events().iter().position(|own| *own == event).unwrap_or(runner.events().len());
+        let rest = (at + 1..runner.events().len()).take_while(|at| runner.goes_on_at(*at));
+        std::iter::once(event).chain(rest.map(|at| runner.events()[at]))
     }
 
     /// Whether an event of a thread is the read of a read-modify-write that writes.
@@ -75,7 +76,7 @@ impl<const W: usize> Graph<'_, W> {
         if self.start.twins.is_empty() || fault == Some(Fault::Untied) {
             return self.causes(thread);
         }
-        let mut row = self.runners[thread].events.last().map_or(Row::EMPTY, |last| self.needed(*last));
+        let mut row = self.runners[thread].events().last().map_or(Row::EMPTY, |last| self.needed(*last));
         if let Some((before, twin)) = self.twin(thread) {
             self.whole(before, twin).for_each(|id| row |= self.needed(id));
         }
@@ -111,7 +112,7 @@ impl<const W: usize> Graph<'_, W> {
         match (one.kind, other.kind) {
             (Kind::Read(from), Kind::Read(source)) if one.loc == other.loc => from == source,
             (Kind::Read(from), Kind::Read(source)) => {
-                let place = |thread: usize, write| self.runners[thread].events.iter().position(|own| *own == write);
+                let place = |thread: usize, write| self.runners[thread].events().iter().position(|own| *own == write);
                 let (from, source) = (place(before, from), place(usize::from(other.thread), source));
                 from == source
             }
@@ -129,6 +130,14 @@ impl<const W: usize> Graph<'_, W> {
         one == INITIAL || other != INITIAL && self.before[usize::from(other)].contains(one)
     }
 
+    /// How many of some writes to a location, the last one first, are later than this one, which need not be among them: a read-modify-write may read from it, so that
+    /// nobody else does or comes next.
+    fn later(&self, loc: LocId, than: EventId, found: &[EventId]) -> usize {
+        let place = |id: EventId| self.writes(loc).position(|write| write == id).map_or(0, |place| place + 1);
+        let than = place(than);
+        found.iter().take_while(|id| place(**id) > than).count()
+    }
+
     /// Of the writes that the next read of a thread may read from, the last one first, leaves those that keep threads sorted.
     pub(crate) fn sort_sources(
         &self,
@@ -143,8 +152,8 @@ impl<const W: usize> Graph<'_, W> {
             let own = |id: &EventId| *id == INITIAL || usize::from(self.event(*id).thread) == thread;
             return if found[start..].iter().all(own) { Ok(()) } else { Err(Halt::Apart) };
         }
-        let place = found[start..].iter().position(|id| *id == from);
-        let later = place.map_or(found.len(), |place| start + place);
+        let later = start + self.later(loc, from, &found[start..]);
+        let is_there = found.get(later) == Some(&from);
         if self.start.twins.compares {
             let (later, earlier) = (&found[start..later], &found[later..]);
             let apart = later.iter().any(|id| !self.follows(from, *id))
@@ -154,7 +163,7 @@ impl<const W: usize> Graph<'_, W> {
             }
         }
         // Two read-modify-writes do not read from the same write.
-        found.truncate(if place.is_some() && !self.updates(before, twin) { later + 1 } else { later });
+        found.truncate(later + usize::from(is_there && !self.updates(before, twin)));
         Ok(())
     }
 
@@ -162,8 +171,8 @@ impl<const W: usize> Graph<'_, W> {
     pub(crate) fn sort_places(&self, thread: usize, writing: &Writing, found: &mut Vec<EventId>, start: usize) {
         let Some((_, twin)) = self.twin(thread).filter(|_| writing.half.is_none()) else { return };
         if self.event(twin).loc == Some(writing.loc) && matches!(self.event(twin).kind, Kind::Write(_)) {
-            let place = found[start..].iter().position(|id| *id == twin);
-            found.truncate(place.map_or(found.len(), |place| start + place + 1));
+            let later = start + self.later(writing.loc, twin, &found[start..]);
+            found.truncate(later + usize::from(found.get(later) == Some(&twin)));
         }
     }
 
@@ -181,7 +190,8 @@ impl<const W: usize> Graph<'_, W> {
         if self.event(twin).loc != Some(writing.loc) {
             return if thread == reader || found.is_empty() { Ok(()) } else { Err(Halt::Apart) };
         }
-        let later = found.iter().position(|id| *id == from).map_or(found.len(), |place| place + 1);
+        let later = self.later(writing.loc, from, found);
+        let later = later + usize::from(found.get(later) == Some(&from));
         let knows = from == INITIAL || self.causes(thread).contains(from);
         if self.start.twins.compares && !found.is_empty() && (!knows || later < found.len()) {
             return Err(Halt::Apart);
