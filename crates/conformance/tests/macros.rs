@@ -1,7 +1,7 @@
 //! The preprocessor is that of a C compiler: random macros leave the same tokens as `cc -E`.
 //!
 //! Objects and functions as macros, with any number of parameters, `#`, `##`, variable arguments, `__VA_OPT__`, macros that are taken away and defined again, calls
-//! over several lines, conditions. What the compiler refuses is not compared: `##` may make no token. Where there is no compiler, the test says so and does nothing.
+//! over several lines, conditions; parentheses within a body are balanced. What the compiler refuses is not compared: `##` may make no token. Where there is no compiler, the test says so and does nothing.
 //! `CYRANO_MACRO_CASES` says how many files are compared, `CYRANO_MACRO_FIRST` the first seed.
 
 use std::fmt::Write as _;
@@ -162,7 +162,7 @@ fn define(random: &mut Stream, made: &Macro, known: &[Macro], text: &mut String)
 }
 
 fn atom(random: &mut Stream) -> String {
-    random.pick(&["x", "y", "1", "2", "+", "-", "(", ")", ",", "\"s\"", "z3", "->", "<"]).to_owned()
+    random.pick(&["x", "y", "1", "2", "+", "-", "\"s\"", "z3", "->", "<"]).to_owned()
 }
 
 /// A macro's name, with arguments if it is a function; sometimes without, sometimes with others than it takes are left to the compiler to refuse.
@@ -194,7 +194,7 @@ fn argument(random: &mut Stream, known: &[Macro], words: &[String], depth: usize
 fn line(random: &mut Stream, macros: &[Macro], text: &mut String) {
     for _ in 0..1 + random.below(3) {
         let piece = if random.below(4) == 0 {
-            random.pick(&["x", "+", "(", "y )", ","]).to_owned()
+            random.pick(&["x", "+", "(x)", "y", ","]).to_owned()
         } else {
             call(random, macros, &[], 3)
         };
