@@ -23,6 +23,7 @@ mod level;
 mod moves;
 mod names;
 mod pool;
+mod promises;
 mod psc;
 mod races;
 mod revisit;
@@ -61,6 +62,7 @@ use kept::{arrive, divide};
 use level::Level;
 use names::{Names, is_name};
 use pool::Pool;
+use promises::obstacle;
 use search::{Goal, Halt, Search, Shared};
 use setup::{Start, Unstarted, starts};
 use several::together;
@@ -110,8 +112,8 @@ impl Default for Graphs {
 /// What is said if a part of a search is not there.
 const LOST: &str = "what was kept is not of this search";
 
-/// The models that this engine is for. In each of them `po | rf` has no cycle, whatever is before a set of events by `po | rf` is an execution if the whole is,
-/// and an execution can be extended by reading the last write and by writing last. That cannot be told from the text of a model, so that others are refused.
+/// The models that are judged by what is written for each of them. In each `po | rf` has no cycle, whatever is before a set of events by `po | rf` is an execution if
+/// the whole is, and an execution can be extended by reading the last write and by writing last. Of others that has to be seen from the text ([`promises`]).
 const MODELS: [&str; 5] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
 
 /// One search: what is asked, of which model, within which limits.
@@ -188,7 +190,7 @@ impl<'a> Run<'a> {
         let start = &self.starts[parts.0.first().map_or(0, |part| part.start)];
         let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
         match self.model.name.as_str() {
-            _ if self.graphs.by_axioms && !self.rules.ordered => {
+            _ if (self.graphs.by_axioms || !is_known(self.model)) && !self.rules.ordered => {
                 self.by::<G, _, W>((start, parts), goal, ByAxioms::new(cat.plan()), counts)
             }
             "ra" => self.by((start, parts), goal, Views::<W>::release_acquire(&start.program), counts),
@@ -339,16 +341,17 @@ impl Graphs {
             Ok(model) => model,
             Err(why) => return (Answer::new(Verdict::Unknown, Some(Cause::Refused(why))), Counts::default()),
         };
+        let this = &self.fit_for(&model);
         // What is shown under a model that reorders pairs is one order of all accesses.
         let ordered = ordered(query.model());
         let form = ordered.map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
         let shown = shown(query);
         // Whoever goes on later, or elsewhere, must find the same search there, which does not begin anew.
-        let whole = keeping.is_none() && self.share.is_none();
-        let mut names = if self.unseen_values && whole { Names::new(query) } else { Names::default() };
+        let whole = keeping.is_none() && this.share.is_none();
+        let mut names = if this.unseen_values && whole { Names::new(query) } else { Names::default() };
         let new = || Asked::new(query, has_flags, form);
-        let mut sorts = self.sorts(whole);
+        let mut sorts = this.sorts(whole);
         let (goal, ended, counts, used, twins) = loop {
             let starts = match starts(query.program(), limits.iterations, &names) {
                 Err(Unstarted::Sees(name)) => {
@@ -357,7 +360,7 @@ impl Graphs {
                 }
                 starts => sort(starts.unwrap_or_default(), query, sorts),
             };
-            let mut run = Run { watch, ..self.start(query, (&model, limits), &starts, (&shown, &names)) };
+            let mut run = Run { watch, ..this.start(query, (&model, limits), &starts, (&shown, &names)) };
             if let Some((keep, from)) = &keeping {
                 run.keep = Some(*keep);
                 run.so_far = from.clone().map_or(run.so_far, Mutex::new);
@@ -372,7 +375,7 @@ impl Graphs {
                 _ => sorts = sorts.fewer(),
             }
         };
-        let mut answer = match (ended, self.share) {
+        let mut answer = match (ended, this.share) {
             (Err(Halt::Lost), _) => Answer::new(Verdict::Unknown, Some(Cause::Trouble(LOST.to_owned()))),
             (Err(Halt::Stopped(stop)), share) => goal.answer(Err(stop), limits.iterations, share),
             (_, share) => goal.answer(Ok(()), limits.iterations, share),
@@ -411,11 +414,12 @@ impl Graphs {
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
+        let this = self.fit_for(&model);
         let (shown, names) = (shown(query), Names::default());
-        let mut sorts = self.sorts(true);
+        let mut sorts = this.sorts(true);
         loop {
             let starts = sort(starts(query.program(), limits.iterations, &names).ok()?, query, sorts);
-            let run = self.start(query, (&model, limits), &starts, (&shown, &names));
+            let run = this.start(query, (&model, limits), &starts, (&shown, &names));
             let (goal, ended, _) = run.run(All::default);
             return Some(match ended {
                 Err(Halt::Stopped(stop)) => Err(stop),
@@ -426,6 +430,14 @@ impl Graphs {
                 _ => Ok(goal.0),
             });
         }
+    }
+
+    /// The engine for a model: for one that nothing was written for, by its text and without what was argued for the others only.
+    fn fit_for(&self, model: &Model) -> Self {
+        if is_known(model) {
+            return *self;
+        }
+        Self { by_axioms: true, idle_iterations: false, stale_waits: false, thread_symmetry: false, ..*self }
     }
 
     /// Which threads are sorted, in a search that may begin anew or in one that may not.
@@ -453,17 +465,24 @@ impl Graphs {
         }
         let name = &query.model().name;
         let one_order = |what| Err(Refusal::Inexact(Inexact::OneOrder { model: name.clone(), what }));
-        let no_graphs = || Err(Refusal::Inexact(Inexact::NoGraphs { model: name.clone() }));
+        let no_graphs = |why| Err(Refusal::Inexact(Inexact::NoGraphs { model: name.clone(), why }));
         let related = query.model().cat().is_some();
         let model = if related { Some(query.model().clone()) } else { twin(query.model()) };
-        let Some(model) = model.filter(is_known) else {
-            return no_graphs();
-        };
+        let Some(model) = model else { return no_graphs(None) };
         let unknown = model.cat().and_then(|cat| unknown_base(cat.plan()));
+        let known = is_known(&model);
+        if let (None, false, Some(cat)) = (unknown, known, model.cat())
+            && let Some(why) = obstacle(cat.plan())
+        {
+            return no_graphs(Some(why));
+        }
+        if !known && matches!(query.property(), Some(Property::Live(_))) {
+            return Err(Refusal::NotJudged(Subject::EndlessRuns));
+        }
         // Of an execution with freed memory one order may be wrong and another one not.
         let observes = matches!(query.question(), Question::Outcomes | Question::Holds(Property::Final { .. }));
         let freed = (observes && !related && query.program().has_headers()).then_some("freed memory");
-        let knows_lives = model.cat().is_some_and(|cat| cat.plan().happens_before.is_some());
+        let knows_lives = known && model.cat().is_some_and(|cat| cat.plan().happens_before.is_some());
         match unknown.or(freed).or_else(|| unfit(query.program(), !related, knows_lives)) {
             Some(what) => one_order(what),
             None => Ok(model),
@@ -496,7 +515,8 @@ fn knows_races(model: &Model) -> bool {
     model.cat().is_some_and(|cat| cat.plan().data_race().is_some())
 }
 
-fn is_known(model: &Model) -> bool {
+/// Whether a model is one of those that something quick is written for.
+pub fn is_known(model: &Model) -> bool {
     MODELS.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
 }
 
