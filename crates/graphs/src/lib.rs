@@ -5,7 +5,7 @@
 //!
 //! **Invariants**
 //! - Every consistent execution is found, and found once; `tests/` compares with all executions of the reference.
-//! - What is not represented exactly is refused ([`Engine::supports`], [`fits`]): dependencies, exclusive pairs, models that perform a store before a load that it
+//! - What is not represented exactly is refused ([`Engine::supports`], [`fits`], [`promises`]): dependencies, models that perform a store before a load that it
 //!   depends on.
 //! - A loop that is cut off makes the verdict `bounded`; one that only spins is not cut off ([`thread`]).
 //!
@@ -55,7 +55,7 @@ pub use search::Counts;
 use code::Rules;
 use consistency::{ByAxioms, Consistency, unknown_base};
 use execution::Form;
-use fits::unfit;
+use fits::{has_exclusives, unfit};
 use goals::{All, Asked};
 use graph::Graph;
 use kept::{arrive, divide};
@@ -190,7 +190,7 @@ impl<'a> Run<'a> {
         let start = &self.starts[parts.0.first().map_or(0, |part| part.start)];
         let Some(cat) = self.model.cat() else { unreachable!("a model about relations") };
         match self.model.name.as_str() {
-            _ if (self.graphs.by_axioms || !is_known(self.model)) && !self.rules.ordered => {
+            _ if self.graphs.by_axioms && !self.rules.ordered => {
                 self.by::<G, _, W>((start, parts), goal, ByAxioms::new(cat.plan()), counts)
             }
             "ra" => self.by((start, parts), goal, Views::<W>::release_acquire(&start.program), counts),
@@ -341,7 +341,7 @@ impl Graphs {
             Ok(model) => model,
             Err(why) => return (Answer::new(Verdict::Unknown, Some(Cause::Refused(why))), Counts::default()),
         };
-        let this = &self.fit_for(&model);
+        let this = &self.fit_for(&model, query.program());
         // What is shown under a model that reorders pairs is one order of all accesses.
         let ordered = ordered(query.model());
         let form = ordered.map_or(Form::Related, Form::Ordered);
@@ -414,7 +414,7 @@ impl Graphs {
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
-        let this = self.fit_for(&model);
+        let this = self.fit_for(&model, query.program());
         let (shown, names) = (shown(query), Names::default());
         let mut sorts = this.sorts(true);
         loop {
@@ -432,9 +432,9 @@ impl Graphs {
         }
     }
 
-    /// The engine for a model: for one that nothing was written for, by its text and without what was argued for the others only.
-    fn fit_for(&self, model: &Model) -> Self {
-        if is_known(model) {
+    /// The engine for a model and a program: for what nothing was written for, by the model's text and without what was argued for the others only.
+    fn fit_for(&self, model: &Model, program: &Program) -> Self {
+        if is_written_for(model, program) {
             return *self;
         }
         Self { by_axioms: true, idle_iterations: false, stale_waits: false, thread_symmetry: false, ..*self }
@@ -476,7 +476,7 @@ impl Graphs {
         {
             return no_graphs(Some(why));
         }
-        if !known && matches!(query.property(), Some(Property::Live(_))) {
+        if !is_written_for(&model, query.program()) && matches!(query.property(), Some(Property::Live(_))) {
             return Err(Refusal::NotJudged(Subject::EndlessRuns));
         }
         // Of an execution with freed memory one order may be wrong and another one not.
@@ -515,8 +515,17 @@ fn knows_races(model: &Model) -> bool {
     model.cat().is_some_and(|cat| cat.plan().data_race().is_some())
 }
 
-/// Whether a model is one of those that something quick is written for.
-pub fn is_known(model: &Model) -> bool {
+/// Whether a question is judged by what is written for its model, and not by the model's text, which is slow.
+pub fn is_quick(query: &Query<'_>) -> bool {
+    query.model().cat().is_some() && is_written_for(query.model(), query.program())
+}
+
+/// Whether a model is known, and the program has no exclusive pairs, which only the texts of models speak of.
+fn is_written_for(model: &Model, program: &Program) -> bool {
+    is_known(model) && !has_exclusives(program)
+}
+
+fn is_known(model: &Model) -> bool {
     MODELS.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
 }
 

@@ -82,6 +82,10 @@ struct Section {
     read: Option<(u32, LocId)>,
 }
 
+/// What a store-exclusive leaves in its register.
+pub(crate) const SUCCEEDS: i128 = 0;
+pub(crate) const FAILS: i128 = 1;
+
 /// No thread runs longer.
 const INSTRUCTION_LIMIT: u32 = 100_000;
 
@@ -98,6 +102,8 @@ pub(crate) struct Frame {
     lingered: bool,
     /// Of a thread that jumped back too often, the iteration before that if it changed nothing.
     round: Option<(InstrId, u32)>,
+    /// The load-exclusive that a store-exclusive would belong to, by the number of its event.
+    exclusive: Option<(u32, LocId)>,
     /// Whether its last read is what went wrong.
     broken: bool,
     /// Whether the write that comes next belongs to the read before it.
@@ -133,6 +139,7 @@ impl Runner {
             head: None,
             lingered: false,
             round: None,
+            exclusive: None,
             broken: false,
             pending: false,
             asserted: false,
@@ -428,6 +435,12 @@ impl Runner {
         let registers = self.registers(code);
         let loc = code.moves.reach(&access.addr, access.addr.location(code.program, registers), registers)?;
         let Some(set) = access.stored() else { return Ok(Next::Read(loc)) };
+        if access.tags.contains(Tags::EXCLUSIVE) {
+            // What it is computed from goes wrong first, whether or not it succeeds.
+            self.value(code, set)?;
+            access.dst.as_ref().map(|dst| self.register(code, dst)).transpose()?;
+            return Ok(Next::Choice);
+        }
         // Of a section that need not write, what stands right before is the other half.
         let last = self.events.len() as u32;
         let is_half = |section: &Section, (read, of)| section.updates || read + 1 == last && of == loc;
@@ -499,6 +512,9 @@ impl Runner {
         if let Some(section) = &mut self.frame_mut().section {
             section.read = Some((read, loc));
         }
+        if access.tags.contains(Tags::EXCLUSIVE) {
+            self.frame_mut().exclusive = Some((read, loc));
+        }
         match (written, set) {
             (Err(error), _) | (_, Err(error)) => {
                 self.frame_mut().broken = true;
@@ -539,19 +555,57 @@ impl Runner {
     /// The values that it may take next.
     pub(crate) fn values<'p>(&self, code: &Code<'p>) -> Cow<'p, [i128]> {
         let at = self.frame().pc;
-        let Op::Choose { from, .. } = code.op(at) else { unreachable!("a thread that is to choose") };
-        code.names.values((code.thread, at), from, self.events.len())
+        match code.op(at) {
+            Op::Choose { from, .. } => code.names.values((code.thread, at), from, self.events.len()),
+            Op::Access(access) => Cow::Borrowed(if self.is_reserved(code, access) { &[FAILS, SUCCEEDS] } else { &[FAILS] }),
+            _ => unreachable!("a thread that is to choose"),
+        }
+    }
+
+    /// Whether it chooses if a store-exclusive succeeds. That it fails is the first choice, and the maximal one: it may always fail.
+    pub(crate) fn tries(&self, code: &Code<'_>) -> bool {
+        matches!(code.op(self.frame().pc), Op::Access(_))
+    }
+
+    /// Whether a store-exclusive can succeed: the last exclusive access was a load of its location.
+    fn is_reserved(&self, code: &Code<'_>, access: &Access) -> bool {
+        let loc = access.addr.location(code.program, self.registers(code));
+        self.frame().exclusive.is_some_and(|(_, reserved)| loc == Ok(reserved))
     }
 
     /// Its next choice is this event, and takes this value.
     pub(crate) fn choose(&mut self, code: &Code<'_>, event: EventId, value: i128) {
-        let Op::Choose { dst, .. } = code.op(self.frame().pc) else { unreachable!("a thread that is to choose") };
+        let dst = match code.op(self.frame().pc) {
+            Op::Choose { dst, .. } => dst,
+            Op::Access(access) => return self.attempt(code, event, access, value),
+            _ => unreachable!("a thread that is to choose"),
+        };
         self.push(code, event);
         let head = self.frame().head.filter(|_| code.idles_by_choice);
         self.frame_mut().head = head;
         match self.set(code, dst, value) {
             Ok(()) => self.go_on(code),
             Err(error) => self.fail(error),
+        }
+    }
+
+    /// Its store-exclusive succeeds, so that its write comes next, or fails.
+    fn attempt(&mut self, code: &Code<'_>, event: EventId, access: &Access, status: i128) {
+        let reserved = self.frame().exclusive.filter(|_| status == SUCCEEDS);
+        let registers = self.registers(code);
+        let value = access.stored().and_then(|set| set.value(registers).ok());
+        self.push(code, event);
+        self.frame_mut().exclusive = None;
+        // Both were computed before, without an error.
+        let _ = access.dst.as_ref().map_or(Ok(()), |dst| self.set(code, dst, status));
+        match reserved.zip(value) {
+            None => self.go_on(code),
+            Some(((half, loc), value)) => {
+                let tags = self.said(code, loc, access.tags, false);
+                let frame = self.frame_mut();
+                (frame.pending, frame.head) = (true, None);
+                frame.next = Next::Write(Writing { loc, value, tags, half: Some(half), own: true, silent: false });
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use cyrano_ir::{Program, Property};
 use proptest::prelude::*;
 use proptest::test_runner::TestError;
 
-use programs::{c11, parsed, text};
+use programs::{c11, parsed, text, with_pairs};
 
 const MODELS: [&str; 5] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
 
@@ -49,6 +49,25 @@ fn random_programs_of_c11_have_the_same_executions() {
     let cases = if pinned::long() { 20_000 } else { 400 };
     let compared = Cell::new(0);
     let result = pinned::runner(cases, file!()).run(&c11(), |threads| {
+        let found = compare(&parsed(&threads), &every());
+        compared.set(compared.get() + found.map_err(TestCaseError::fail)?);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, threads)) => panic!("{reason}\n{}", text(&threads)),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    println!("{} executions", compared.get());
+    assert!(compared.get() >= 10 * cases as usize, "only {} executions were compared", compared.get());
+}
+
+/// Load-exclusive and store-exclusive, the second of which may fail whatever it finds.
+#[test]
+fn random_programs_with_exclusive_pairs_have_the_same_executions() {
+    let cases = if pinned::long() { 20_000 } else { 300 };
+    let compared = Cell::new(0);
+    let result = pinned::runner(cases, file!()).run(&with_pairs(), |threads| {
         let found = compare(&parsed(&threads), &every());
         compared.set(compared.get() + found.map_err(TestCaseError::fail)?);
         Ok(())

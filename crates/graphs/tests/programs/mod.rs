@@ -28,6 +28,18 @@ pub fn c11() -> impl Strategy<Value = Vec<Vec<String>>> {
     prop::collection::vec(prop::collection::vec(instruction(), 1..4), 2..4)
 }
 
+/// Such threads with exclusive pairs in them, some of which do not belong together.
+#[allow(dead_code, reason = "not every test has exclusive pairs")]
+pub fn with_pairs() -> impl Strategy<Value = Vec<Vec<String>>> {
+    let register = || prop::sample::select(vec!["a", "b", "c"]);
+    let loc = || prop::sample::select(vec!["x", "x", "y"]);
+    let value = prop::sample::select(vec!["1", "a + 1", "c"]);
+    let load = (register(), loc()).prop_map(|(r, l)| format!("{r} := load {l} {{atomic exclusive}}"));
+    let store = (register(), loc(), value).prop_map(|(r, l, v)| format!("{r} := store {l}, ({v}) {{atomic exclusive}}"));
+    let one = prop_oneof![2 => instruction(), 3 => load, 4 => store];
+    prop::collection::vec(prop::collection::vec(one, 1..4), 2..4)
+}
+
 pub fn text(threads: &[Vec<String>]) -> String {
     let mut source = String::from("program p\nlocation x = 0\nlocation y = 0\nlocation z = 0\n");
     for (number, thread) in threads.iter().enumerate() {

@@ -29,8 +29,8 @@ impl Runner {
         let named = self.engine.as_ref().filter(|engine| !serial || **engine != EngineName::Graphs);
         let candidates = named.map_or(usual, std::slice::from_ref);
         let mut refused = Vec::new();
-        // Where there is an order of all accesses, executions are states rather than graphs; and models of a user are judged slowly there. Whoever wants graphs names them.
-        let by_graphs = query.model().cat().is_some() && cyrano_graphs::is_known(query.model());
+        // Where there is an order of all accesses, executions are states rather than graphs; and models of a user, or exclusive pairs, are judged slowly there. Whoever wants graphs names them.
+        let by_graphs = cyrano_graphs::is_quick(query);
         let fits = |chosen: &&EngineName| named.is_some() || by_graphs || **chosen != EngineName::Graphs;
         for chosen in candidates.iter().filter(fits) {
             let engine = self.engine(*chosen);
