@@ -49,6 +49,7 @@ struct Tests {
 /// Tidy, then all tests; with `long` also many more random programs.
 pub fn run(long: bool) -> anyhow::Result<()> {
     tidy::run()?;
+    package()?;
     run_tests(if long { &MORE } else { &[] })?;
     run_viewer_tests()?;
     if long {
@@ -57,6 +58,14 @@ pub fn run(long: bool) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Packs every crate that can be published; those that are for this repository alone cannot. Building from the packages is left to `cargo package` itself.
+fn package() -> anyhow::Result<()> {
+    let own = ["cyrano-benches", "cyrano-conformance", "cyrano-faulty", "xtask"];
+    let excluded = own.iter().flat_map(|name| ["--exclude", name]);
+    let options = ["package", "--quiet", "--workspace", "--no-verify", "--allow-dirty", "--locked"];
+    crate::run("cargo", &options.into_iter().chain(excluded).collect::<Vec<_>>(), &[])
 }
 
 /// Accepts what the snapshots show.

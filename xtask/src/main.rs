@@ -1,9 +1,10 @@
-//! Chores of this repository: `cargo xtask tidy|bless|ci|bench|suites`.
+//! Chores of this repository: `cargo xtask tidy|bless|ci|bench|dist|suites`.
 //!
 //! `ci` is exactly what continuous integration runs and what the README calls the test command.
 
 mod bench;
 mod ci;
+mod dist;
 mod suites;
 mod tidy;
 
@@ -15,6 +16,7 @@ cargo xtask tidy     formatting, lints, and the rules of ARCHITECTURE.md that a 
 cargo xtask bless    run the tests and accept what their snapshots show now; look at the diff afterwards
 cargo xtask ci       everything: tidy, then all tests; with --long many more random programs and kills (hours)
 cargo xtask bench    Cyrano beside Spin: counts, speed, memory; `bench --help` has the options
+cargo xtask dist     what is handed out: program, archive, Debian package, checksums, list of materials; `dist --help`
 cargo xtask suites   a folder of litmus tests and a table of verdicts: what is decided, what differs (docs/suites.md)";
 
 fn main() -> ExitCode {
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(false),
         ["ci", "--long"] => ci::run(true),
         ["bench", ref rest @ ..] => bench::run(rest),
+        ["dist", ref rest @ ..] => dist::run(rest),
         ["suites", ref rest @ ..] => suites::run(rest),
         _ => {
             eprintln!("{USAGE}");

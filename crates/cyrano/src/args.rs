@@ -121,7 +121,7 @@ A .cat file, in herd's language, is a model, too: `cyrano library show models/ts
 
 /// Verification workbench for concurrent algorithms on relaxed memory.
 #[derive(Parser, Debug)]
-#[command(name = "cyrano", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "cyrano", version = env!("CYRANO_VERSION"), arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -7,7 +7,7 @@ use cyrano_ir::suggest;
 use cyrano_session::Failure;
 use cyrano_session::Source;
 
-static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
+static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/library");
 
 /// How the names of programs and histories end.
 const ENDINGS: [&str; 4] = [".rml", ".c", ".litmus", ".history"];

@@ -10,7 +10,7 @@ type Entry = (&'static str, &'static str, &'static str);
 
 macro_rules! text {
     ($file:literal) => {
-        include_str!(concat!("../../../library/models/", $file))
+        include_str!(concat!("../models/", $file))
     };
 }
 

@@ -16,7 +16,7 @@ use cyrano_symbolic::Symbolic;
 const BATCH: usize = 250;
 
 /// Each how manieth function the slower engines are asked about.
-const SAMPLE: u64 = 20;
+const SAMPLE: u64 = 10;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)

@@ -26,7 +26,7 @@ threads {
 check commit-atomicity;
 ";
 
-const ENGINES: [&str; 3] = ["explore", "symbolic", "interp"];
+const ENGINES: [&str; 4] = ["explore", "graphs", "symbolic", "interp"];
 
 /// Commands that name an engine which refuses, with the engines that are named instead.
 const CASES: [(&str, &str, &[&str]); 13] = [

@@ -18,20 +18,20 @@ use crate::results::fences::{FencesReport, fences_document};
 use crate::results::json::checks_document;
 use crate::results::replay::{ReplayReport, replay_json};
 
-const TEMPLATE: &str = include_str!("../../../../viewer/template.html");
+const TEMPLATE: &str = include_str!("../../viewer/template.html");
 
-const STYLE: &str = include_str!("../../../../viewer/src/style.css");
+const STYLE: &str = include_str!("../../viewer/src/style.css");
 
 /// In the order in which they depend on each other.
 const SCRIPTS: [&str; 8] = [
-    include_str!("../../../../viewer/src/dom.js"),
-    include_str!("../../../../viewer/src/document.js"),
-    include_str!("../../../../viewer/src/execution.js"),
-    include_str!("../../../../viewer/src/rows.js"),
-    include_str!("../../../../viewer/src/lanes.js"),
-    include_str!("../../../../viewer/src/panels.js"),
-    include_str!("../../../../viewer/src/why.js"),
-    include_str!("../../../../viewer/src/app.js"),
+    include_str!("../../viewer/src/dom.js"),
+    include_str!("../../viewer/src/document.js"),
+    include_str!("../../viewer/src/execution.js"),
+    include_str!("../../viewer/src/rows.js"),
+    include_str!("../../viewer/src/lanes.js"),
+    include_str!("../../viewer/src/panels.js"),
+    include_str!("../../viewer/src/why.js"),
+    include_str!("../../viewer/src/app.js"),
 ];
 
 /// The schemas that the viewer knows.
@@ -122,7 +122,7 @@ impl Kind {
 
     /// The page of a server, which it asks for more.
     pub(crate) const STEPPING: Self = Self {
-        script: include_str!("../../../../viewer/src/stepping.js"),
+        script: include_str!("../../viewer/src/stepping.js"),
         app: "SteppingApp",
         policy: " connect-src 'self';",
     };
