@@ -78,7 +78,7 @@ fn random_programs_with_exclusive_pairs_have_the_same_executions() {
         Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
     }
     println!("{} executions", compared.get());
-    assert!(compared.get() >= 10 * cases as usize, "only {} executions were compared", compared.get());
+    assert!(compared.get() >= 5 * cases as usize, "only {} executions were compared", compared.get());
 }
 
 /// Whether there is a race under rc11: by the reference, by views and by the evaluator. What is shown is confirmed.
