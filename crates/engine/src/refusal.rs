@@ -333,7 +333,9 @@ impl fmt::Display for Inexact {
                 let known = "execution graphs are for sc, tso, pso, cat:sc, cat:tso, cat:pso, ra and rc11";
                 match why {
                     None => write!(f, "{known}; this is about {model}"),
-                    Some(why) => write!(f, "{known}, and for models in cat that promise what they need; {model}: {why}"),
+                    Some(why) => {
+                        write!(f, "{known}, and for models in cat that promise what they need; {model}: {why}")
+                    }
                 }
             }
             Self::NoMoments { model } => {

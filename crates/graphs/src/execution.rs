@@ -143,7 +143,8 @@ pub(crate) fn execution_between<const W: usize>(graph: &Graph<'_, W>, kept: Kept
 
 fn finished<const W: usize>(graph: &Graph<'_, W>, mut execution: Execution) -> Execution {
     let chosen = |runner: &Runner| {
-        let is_choice = |id: &&EventId| matches!(graph.event(**id).kind, Kind::Choice { .. }) && !graph.is_exclusive(**id);
+        let is_choice =
+            |id: &&EventId| matches!(graph.event(**id).kind, Kind::Choice { .. }) && !graph.is_exclusive(**id);
         runner.events.iter().filter(is_choice).map(|id| graph.event(*id).value).collect()
     };
     execution.choices = graph.runners.iter().map(chosen).collect();

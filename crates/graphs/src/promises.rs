@@ -128,11 +128,7 @@ impl Facts {
             strict: self.strict || self.forward && is_identity,
             later: self.later || other.all_initial,
             all_initial: self.all_initial && other.later,
-            ..self.changes(
-                self.shrinks && other.stays,
-                self.stays && other.shrinks,
-                self.kept && other.shrinks,
-            )
+            ..self.changes(self.shrinks && other.stays, self.stays && other.shrinks, self.kept && other.shrinks)
         }
     }
 
@@ -175,11 +171,8 @@ impl Facts {
     /// All pairs of two sets.
     fn product(self, other: Self) -> Self {
         let forward = self.initial && other.later;
-        let changes = Self::FIXED.changes(
-            self.shrinks && other.shrinks,
-            self.stays && other.stays,
-            self.kept && other.kept,
-        );
+        let changes =
+            Self::FIXED.changes(self.shrinks && other.shrinks, self.stays && other.stays, self.kept && other.kept);
         Self { forward, strict: forward, ..changes }
     }
 

@@ -557,7 +557,9 @@ impl Runner {
         let at = self.frame().pc;
         match code.op(at) {
             Op::Choose { from, .. } => code.names.values((code.thread, at), from, self.events.len()),
-            Op::Access(access) => Cow::Borrowed(if self.is_reserved(code, access) { &[FAILS, SUCCEEDS] } else { &[FAILS] }),
+            Op::Access(access) => {
+                Cow::Borrowed(if self.is_reserved(code, access) { &[FAILS, SUCCEEDS] } else { &[FAILS] })
+            }
             _ => unreachable!("a thread that is to choose"),
         }
     }

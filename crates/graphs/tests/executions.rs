@@ -81,6 +81,16 @@ fn random_programs_with_exclusive_pairs_have_the_same_executions() {
     assert!(compared.get() >= 5 * cases as usize, "only {} executions were compared", compared.get());
 }
 
+/// That a store-exclusive fails is what may always be added: where the thread has read `z` from the other one, success is not possible, and yet that execution is found.
+#[test]
+fn a_store_exclusive_may_always_fail() {
+    let reader =
+        ["a := load x {atomic exclusive}", "b := load z {atomic acquire}", "c := store x, 1 {atomic exclusive}"];
+    let writer = ["store x, 2 {atomic}", "store z, 1 {atomic release}"];
+    let threads = [reader.map(str::to_owned).to_vec(), writer.map(str::to_owned).to_vec()];
+    assert_eq!(compare(&parsed(&threads), &every()).map(|compared| compared > 20), Ok(true));
+}
+
 /// Whether there is a race under rc11: by the reference, by views and by the evaluator. What is shown is confirmed.
 fn compare_races(program: &Program) -> Result<bool, String> {
     let model = model("rc11");

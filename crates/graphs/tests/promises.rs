@@ -17,7 +17,8 @@ use proptest::test_runner::TestError;
 use programs::{c11, parsed, text};
 
 /// What every model here says: that it knows all words.
-const WORDS: &str = "let known = ATOMIC | CONSUME | ACQUIRE | RELEASE | SEQ_CST | NORETURN | F | THREAD_FENCE.SEQ_CST\n";
+const WORDS: &str =
+    "let known = ATOMIC | CONSUME | ACQUIRE | RELEASE | SEQ_CST | NORETURN | F | THREAD_FENCE.SEQ_CST\n";
 
 fn model(conditions: &str) -> Model {
     let source = format!("\"a model\"\n{WORDS}{conditions}\n");
@@ -53,8 +54,27 @@ fn compare(model: &Model, program: &Program) -> Result<Option<usize>, String> {
 /// Relations, put together at random.
 fn relation() -> impl Strategy<Value = String> {
     let basic = prop::sample::select(vec![
-        "po", "rf", "co", "fr", "loc", "int", "ext", "id", "rmw", "IW * (_ \\ IW)", "IW * _", "[W]", "[R]", "[SEQ_CST]",
-        "[ATOMIC \\ SEQ_CST]", "[FINAL]", "[range(rmw)]", "[domain(rf)]", "[range(co)]", "W * R", "SEQ_CST * SEQ_CST",
+        "po",
+        "rf",
+        "co",
+        "fr",
+        "loc",
+        "int",
+        "ext",
+        "id",
+        "rmw",
+        "IW * (_ \\ IW)",
+        "IW * _",
+        "[W]",
+        "[R]",
+        "[SEQ_CST]",
+        "[ATOMIC \\ SEQ_CST]",
+        "[FINAL]",
+        "[range(rmw)]",
+        "[domain(rf)]",
+        "[range(co)]",
+        "W * R",
+        "SEQ_CST * SEQ_CST",
     ]);
     basic.prop_map(str::to_owned).prop_recursive(3, 6, 2, |inner| {
         let pair = (inner.clone(), inner.clone());
@@ -86,7 +106,8 @@ fn condition() -> impl Strategy<Value = String> {
 
 /// Conditions, the usual ones among them.
 fn conditions() -> impl Strategy<Value = String> {
-    let promise = prop::sample::select(vec!["acyclic po | rf as no-thin-air\n"; 7].into_iter().chain([""]).collect::<Vec<_>>());
+    let promise =
+        prop::sample::select(vec!["acyclic po | rf as no-thin-air\n"; 7].into_iter().chain([""]).collect::<Vec<_>>());
     let usual = prop::sample::select(vec![
         "",
         "acyclic po-loc | rf | co | fr as coherence",
@@ -100,13 +121,31 @@ fn conditions() -> impl Strategy<Value = String> {
 /// What models are put to: the shapes that they differ in, and read-modify-writes.
 fn shapes() -> Vec<Program> {
     let shapes: [&[&[&str]]; 7] = [
-        &[&["store x, 1 {atomic}", "a := load y {atomic}"], &["store y, 1 {atomic seq_cst}", "a := load x {atomic seq_cst}"]],
+        &[
+            &["store x, 1 {atomic}", "a := load y {atomic}"],
+            &["store y, 1 {atomic seq_cst}", "a := load x {atomic seq_cst}"],
+        ],
         &[&["store x, 1", "store y, 1 {atomic}"], &["a := load y {atomic}", "b := load x {atomic}", "store x, 2"]],
         &[&["a := load x {atomic}", "store y, 1 {atomic}"], &["a := load y {atomic}", "store x, 1 {atomic}"]],
-        &[&["store x, 1 {atomic}", "store x, 2 {atomic}"], &["a := load x {atomic}", "b := load x {atomic}", "c := load y {atomic}"]],
-        &[&["a := fetch_add x, 1 {atomic}"], &["store x, 2 {atomic seq_cst}", "b := load x {atomic}"], &["c := fetch_add x, 1 {atomic}"]],
-        &[&["store x, 1 {atomic}"], &["a := cas x, 1, 2 {atomic}", "store y, 1 {atomic}"], &["b := load y {atomic}", "c := cas x, 0, 3 {atomic}"]],
-        &[&["store x, 1 {atomic}", "store y, 1 {atomic}"], &["store y, 2 {atomic}", "store x, 2 {atomic}"], &["a := load x {atomic}"]],
+        &[
+            &["store x, 1 {atomic}", "store x, 2 {atomic}"],
+            &["a := load x {atomic}", "b := load x {atomic}", "c := load y {atomic}"],
+        ],
+        &[
+            &["a := fetch_add x, 1 {atomic}"],
+            &["store x, 2 {atomic seq_cst}", "b := load x {atomic}"],
+            &["c := fetch_add x, 1 {atomic}"],
+        ],
+        &[
+            &["store x, 1 {atomic}"],
+            &["a := cas x, 1, 2 {atomic}", "store y, 1 {atomic}"],
+            &["b := load y {atomic}", "c := cas x, 0, 3 {atomic}"],
+        ],
+        &[
+            &["store x, 1 {atomic}", "store y, 1 {atomic}"],
+            &["store y, 2 {atomic}", "store x, 2 {atomic}"],
+            &["a := load x {atomic}"],
+        ],
     ];
     let thread = |ops: &&[&str]| ops.iter().map(|op| (*op).to_owned()).collect();
     // A thread that reads more or less, as it is told by a write that comes last.
@@ -149,7 +188,9 @@ fn random_models_that_promise_enough_have_the_executions_of_the_reference() {
 #[test]
 fn the_models_of_the_library_promise_what_is_used_of_them() {
     let program = shapes().remove(2);
-    for (name, promise) in [("cat:sc", ""), ("ra", ""), ("rc11", ""), ("cat:tso", "acyclic po | rf"), ("cat:pso", "acyclic po | rf")] {
+    for (name, promise) in
+        [("cat:sc", ""), ("ra", ""), ("rc11", ""), ("cat:tso", "acyclic po | rf"), ("cat:pso", "acyclic po | rf")]
+    {
         let known = named(name).expect("a named model");
         let source = format!("{}\n{promise}\n", known.cat().expect("in cat").source());
         let own = Model::from_cat("mine", "", Cat::parse(&source).expect("a model"));
@@ -167,7 +208,10 @@ fn models_that_promise_too_little_are_refused_by_what_stands_in_the_way() {
     check("acyclic po | rfe as external", "no condition like `acyclic po | rf`");
     // A store that nobody reads must not be there: so the beginning of an execution is none.
     check("acyclic po | rf\nempty [W \\ IW] \\ [domain(rf)] as all-read", "`all-read` may forbid the beginning");
-    check("acyclic po | rf\nacyclic po | rf | co^-1 as backwards", "`backwards` may forbid to read what was written last");
+    check(
+        "acyclic po | rf\nacyclic po | rf | co^-1 as backwards",
+        "`backwards` may forbid to read what was written last",
+    );
     check("acyclic po | rf\nempty rf & int as never-own", "`never-own` may forbid to read what was written last");
     check("acyclic po | rf\n~empty rmw as some", "`some` demands");
     // What is kept depends on whether somebody else reads something: a read that is added may close a cycle of others.

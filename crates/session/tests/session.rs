@@ -157,7 +157,8 @@ fn ring(threads: usize) -> String {
     let thread = |at: usize| {
         let next = (at + 1) % threads;
         let [store, load] = ["atomic_store_explicit", "atomic_load_explicit"];
-        let body = format!("{store}(x{at}, 1, memory_order_relaxed);\n  int r = {load}(x{next}, memory_order_relaxed);");
+        let body =
+            format!("{store}(x{at}, 1, memory_order_relaxed);\n  int r = {load}(x{next}, memory_order_relaxed);");
         format!("P{at}({}) {{\n  {body}\n}}\n", all.join(", "))
     };
     let threads: String = (0..threads).map(thread).collect();

@@ -35,7 +35,8 @@ pub fn with_pairs() -> impl Strategy<Value = Vec<Vec<String>>> {
     let loc = || prop::sample::select(vec!["x", "x", "y"]);
     let value = prop::sample::select(vec!["1", "a + 1", "c"]);
     let load = (register(), loc()).prop_map(|(r, l)| format!("{r} := load {l} {{atomic exclusive}}"));
-    let store = (register(), loc(), value).prop_map(|(r, l, v)| format!("{r} := store {l}, ({v}) {{atomic exclusive}}"));
+    let store =
+        (register(), loc(), value).prop_map(|(r, l, v)| format!("{r} := store {l}, ({v}) {{atomic exclusive}}"));
     let one = prop_oneof![2 => instruction(), 3 => load, 4 => store];
     prop::collection::vec(prop::collection::vec(one, 1..4), 2..4)
 }
