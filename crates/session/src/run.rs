@@ -228,6 +228,10 @@ impl Runner {
     /// Asks for all outcomes. Where a loop may count for ever, or memory is freed, the explorer gets little memory before the symbolic engine has its turn, whose
     /// bounds name the loop; if that comes to nothing, the explorer gets the rest.
     pub fn mine(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        // Serial executions are states, not graphs: whoever wants graphs has them mined as usual.
+        if self.engine == Some(EngineName::Graphs) {
+            return Self { engine: None, ..self.clone() }.mine(query, watch);
+        }
         if query.program().has_headers() || counting::counts(query.program()) {
             return self.ask_in_turns(query, watch);
         }

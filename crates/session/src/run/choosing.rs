@@ -24,9 +24,7 @@ impl Runner {
     ) -> Result<(EngineName, Option<String>), Cause> {
         let related = for_relations(query.program());
         let usual = if query.model().cat().is_some() { related } else { usual };
-        // Serial executions are states, not graphs: whoever wants graphs has them mined as usual.
-        let serial = query.model().cat().is_none() && query.model().reordering().serial;
-        let named = self.engine.as_ref().filter(|engine| !serial || **engine != EngineName::Graphs);
+        let named = self.engine.as_ref();
         let candidates = named.map_or(usual, std::slice::from_ref);
         let mut refused = Vec::new();
         // Where there is an order of all accesses, executions are states rather than graphs; and models of a user, or exclusive pairs, are judged slowly there. Whoever wants graphs names them.
