@@ -3,13 +3,9 @@
 //! **Invariant:** the thread is the same whoever drives it: what it does next follows from the values that its reads and choices were given. Where it stood is kept
 //! after each of its events ([`Frame`]), so that a thread that loses its last events goes on from there and need not be run again. Dependencies are not kept,
 //! since no model that this engine takes asks for them.
-//!
-//! **Idle iterations.** A thread that comes again to where a loop begins, with the registers of the last time, and has only read, passed fences, chosen, and in
-//! read-modify-writes written what it had read since, does not go on:
-//! it [spins](Status::Spins). *Argument.* Take an execution in which it does go on, and take the iteration out of it: the thread does the same afterwards, others see
-//! no difference, and every relation of the models here that could forbid the execution becomes smaller (`po` and `fr` lose events, happens-before loses what the
-//! reads synchronised with, nothing is added; who read from such a read-modify-write reads from what that read, with which it synchronised as well). So whatever is observed of executions that end is observed without idle iterations. What only an idle iteration shows,
-//! a race, is there where the thread goes on after one of them ([`crate::races`]). A read of a spinning thread can be revisited like any other, and the thread goes on then.
+
+mod loops;
+mod pairs;
 
 use std::borrow::Cow;
 
@@ -21,6 +17,9 @@ use cyrano_ir::{
 use crate::code::Code;
 use crate::names::{Wrong, is_name, unseen};
 use crate::rows::EventId;
+
+pub(crate) use pairs::FAILS;
+use pairs::SUCCEEDS;
 
 /// Why a thread does not go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,10 +80,6 @@ struct Section {
     /// Its last read.
     read: Option<(u32, LocId)>,
 }
-
-/// What a store-exclusive leaves in its register.
-pub(crate) const SUCCEEDS: i128 = 0;
-pub(crate) const FAILS: i128 = 1;
 
 /// No thread runs longer.
 const INSTRUCTION_LIMIT: u32 = 100_000;
@@ -193,25 +188,6 @@ impl Runner {
     #[inline]
     pub(crate) fn status(&self) -> Option<Status> {
         if let Next::End(status) = self.frame().next { Some(status) } else { None }
-    }
-
-    /// Of a thread that spins, or jumped back too often, where the loop begins, and the events of an iteration that changed nothing but, perhaps, wrote what it had
-    /// read.
-    pub(crate) fn spins_at(&self) -> Option<(InstrId, &[EventId])> {
-        let round = match self.status() {
-            Some(Status::Spins) => self.frame().head,
-            Some(Status::Stopped) => self.frame().round,
-            _ => None,
-        };
-        round.map(|(head, events)| (head, &self.events[events as usize..]))
-    }
-
-    /// Lets a thread that spins go through its loop once more.
-    pub(crate) fn go_round(&mut self, code: &Code<'_>) {
-        if self.spins_at().is_some() {
-            self.frame_mut().head = None;
-            self.advance(code);
-        }
     }
 
     /// The section that it waits at, if it does.
@@ -383,51 +359,6 @@ impl Runner {
         Ok(None)
     }
 
-    /// Whether the thread stands where a loop begins as it did the last time, and has changed nothing since.
-    fn is_idle(&mut self, code: &Code<'_>, head: InstrId) -> bool {
-        let last = self.frame().head;
-        let same = last.is_some_and(|(last, _)| last == head) && self.is_as_kept(code, head);
-        if same {
-            if !code.lingers || self.frame().lingered {
-                return true;
-            }
-            self.frame_mut().lingered = true;
-        }
-        let events = self.events.len() as u32;
-        self.frame_mut().head = Some((head, events));
-        self.keep(code);
-        false
-    }
-
-    /// Whether the registers that matter where a loop begins hold what they held the last time.
-    fn is_as_kept(&mut self, code: &Code<'_>, head: InstrId) -> bool {
-        let registers = self.registers_mut(code);
-        code.heads[head.index()]
-            .iter()
-            .flatten()
-            .all(|register| registers[*register] == registers[code.kept + register])
-    }
-
-    fn keep(&mut self, code: &Code<'_>) {
-        self.registers_mut(code).copy_within(..code.registers, code.kept);
-    }
-
-    /// Goes on there, unless the thread has jumped back too often.
-    fn jump(&mut self, code: &Code<'_>, to: InstrId) -> Option<Next> {
-        let from = std::mem::replace(&mut self.frame_mut().pc, to);
-        if to > from {
-            return None;
-        }
-        let count = &mut self.registers_mut(code)[code.counters[from.index()]?];
-        *count += 1;
-        if *count <= code.iterations {
-            return None;
-        }
-        let head = self.frame().head.filter(|(head, _)| *head == to && code.heads[to.index()].is_some());
-        self.frame_mut().round = head.filter(|_| self.is_as_kept(code, to));
-        Some(Next::End(Status::Stopped))
-    }
-
     fn access(&self, code: &Code<'_>, access: &Access) -> Result<Next, Wrong> {
         if let Addr::Indexed { index, .. } = &access.addr {
             code.names.blind(index, self.registers(code))?;
@@ -564,17 +495,6 @@ impl Runner {
         }
     }
 
-    /// Whether it chooses if a store-exclusive succeeds. That it fails is the first choice, and the maximal one: it may always fail.
-    pub(crate) fn tries(&self, code: &Code<'_>) -> bool {
-        matches!(code.op(self.frame().pc), Op::Access(_))
-    }
-
-    /// Whether a store-exclusive can succeed: the last exclusive access was a load of its location.
-    fn is_reserved(&self, code: &Code<'_>, access: &Access) -> bool {
-        let loc = access.addr.location(code.program, self.registers(code));
-        self.frame().exclusive.is_some_and(|(_, reserved)| loc == Ok(reserved))
-    }
-
     /// Its next choice is this event, and takes this value.
     pub(crate) fn choose(&mut self, code: &Code<'_>, event: EventId, value: i128) {
         let dst = match code.op(self.frame().pc) {
@@ -588,26 +508,6 @@ impl Runner {
         match self.set(code, dst, value) {
             Ok(()) => self.go_on(code),
             Err(error) => self.fail(error),
-        }
-    }
-
-    /// Its store-exclusive succeeds, so that its write comes next, or fails.
-    fn attempt(&mut self, code: &Code<'_>, event: EventId, access: &Access, status: i128) {
-        let reserved = self.frame().exclusive.filter(|_| status == SUCCEEDS);
-        let registers = self.registers(code);
-        let value = access.stored().and_then(|set| set.value(registers).ok());
-        self.push(code, event);
-        self.frame_mut().exclusive = None;
-        // Both were computed before, without an error.
-        let _ = access.dst.as_ref().map_or(Ok(()), |dst| self.set(code, dst, status));
-        match reserved.zip(value) {
-            None => self.go_on(code),
-            Some(((half, loc), value)) => {
-                let tags = self.said(code, loc, access.tags, false);
-                let frame = self.frame_mut();
-                (frame.pending, frame.head) = (true, None);
-                frame.next = Next::Write(Writing { loc, value, tags, half: Some(half), own: true, silent: false });
-            }
         }
     }
 }

@@ -54,12 +54,13 @@ impl Runner {
         }
         let estimate = Estimate { watch, last: Mutex::default() };
         let brief = self.limits.clone().with_looks(LOOKS);
-        let found = self.graphs.ask(*query, &brief, &estimate);
-        if found.verdict != Verdict::Unknown {
-            return Some((EngineName::Graphs, found));
+        let mut found = self.graphs.ask(*query, &brief, &estimate);
+        if found.verdict == Verdict::Unknown && estimate.executions() <= states.stats.states as f64 {
+            found = self.graphs.ask(*query, &self.limits, watch);
         }
-        let fewer = estimate.executions() <= states.stats.states as f64;
-        fewer.then(|| (EngineName::Graphs, self.graphs.ask(*query, &self.limits, watch)))
+        // Where graphs are not sure of deadlocks, the explorer is.
+        let settled = matches!(found.verdict, Verdict::Verified | Verdict::Violated | Verdict::Vacuous);
+        settled.then_some((EngineName::Graphs, found))
     }
 
     fn with_memory(&self, memory: u64) -> Self {
