@@ -9,24 +9,30 @@ use cyrano_memory::cat::{Base, Judge, Node, NodeId, Plan};
 use crate::execution::{counted_for_model, for_model};
 use crate::graph::{Event, Graph, Kind};
 use crate::rows::{EventId, INITIAL, Row};
-use crate::thread::Writing;
+use crate::run::Run;
+use crate::thread::{Runner, Writing};
 
 /// Whoever says whether a graph is consistent. It may keep something about the events of one graph, which is told of every change to it.
-pub(crate) trait Consistency<const W: usize>: Clone {
+pub(crate) trait Consistency<const W: usize, R: Run = Runner>: Clone {
     /// The writes that the next read of a thread may read from, the last one first. The graph with it is then asked about by [`Self::allows`].
-    fn sources(&mut self, graph: &Graph<'_, W>, thread: usize, loc: LocId, found: &mut Vec<EventId>);
+    fn sources(&mut self, graph: &Graph<'_, W, R>, thread: usize, loc: LocId, found: &mut Vec<EventId>);
 
     /// The writes after which the next write of a thread may stand, the last one first; likewise.
-    fn places(&mut self, graph: &Graph<'_, W>, thread: usize, writing: &Writing, found: &mut Vec<EventId>);
+    fn places(&mut self, graph: &Graph<'_, W, R>, thread: usize, writing: &Writing, found: &mut Vec<EventId>);
 
     /// An event was added.
-    fn added(&mut self, graph: &Graph<'_, W>, id: EventId);
+    fn added(&mut self, graph: &Graph<'_, W, R>, id: EventId);
+
+    /// What happens before the next event of a thread if it synchronises with nobody; by `po | rf` in models that say nothing of it.
+    fn known(&self, graph: &Graph<'_, W, R>, thread: usize) -> Row<W> {
+        graph.causes(thread)
+    }
 
     /// Whether the graph is allowed with the event that was just added.
-    fn allows(&mut self, graph: &Graph<'_, W>, id: EventId) -> bool;
+    fn allows(&mut self, graph: &Graph<'_, W, R>, id: EventId) -> bool;
 
     /// Whether nobody comes between what belongs together, in a graph that does not go on ([`crate::units`]).
-    fn is_whole(&self, _: &Graph<'_, W>) -> bool {
+    fn is_whole(&self, _: &Graph<'_, W, R>) -> bool {
         true
     }
 
@@ -37,21 +43,21 @@ pub(crate) trait Consistency<const W: usize>: Clone {
     fn restore(&mut self, mark: usize);
 
     /// Becomes what another one is for a graph of which this graph is a part.
-    fn copy_part(&mut self, from: &Self, graph: &Graph<'_, W>);
+    fn copy_part(&mut self, from: &Self, graph: &Graph<'_, W, R>);
 
     /// What happens before each event of those that count, by number; of models that say so ([`cyrano_memory::cat::HAPPENS_BEFORE`]).
-    fn happens_before(&mut self, graph: &Graph<'_, W>) -> Vec<Row<W>>;
+    fn happens_before(&mut self, graph: &Graph<'_, W, R>) -> Vec<Row<W>>;
 
     /// The flags that a complete graph raises.
-    fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String>;
+    fn flags(&mut self, graph: &Graph<'_, W, R>) -> Vec<String>;
 
     /// Two accesses that race, of those that count.
-    fn race(&mut self, graph: &Graph<'_, W>) -> Option<[EventId; 2]>;
+    fn race(&mut self, graph: &Graph<'_, W, R>) -> Option<[EventId; 2]>;
 }
 
 /// Walks from the last write to a location back to the first that must not be passed.
-pub(crate) fn walk<const W: usize>(
-    graph: &Graph<'_, W>,
+pub(crate) fn walk<const W: usize, R: Run>(
+    graph: &Graph<'_, W, R>,
     loc: LocId,
     stops: impl Fn(EventId) -> bool,
     mut take: impl FnMut(EventId),
@@ -67,21 +73,21 @@ pub(crate) fn walk<const W: usize>(
 }
 
 /// Whether the next write after this one is a read-modify-write that reads from it, so that nothing fits between the two.
-fn is_taken<const W: usize>(graph: &Graph<'_, W>, write: EventId, loc: LocId) -> bool {
+fn is_taken<const W: usize, R: Run>(graph: &Graph<'_, W, R>, write: EventId, loc: LocId) -> bool {
     let next = graph.after(write, loc);
     next != INITIAL
         && matches!(graph.event(next).kind, Kind::Write(Some(half)) if graph.event(half).kind == Kind::Read(write))
 }
 
 /// The places of a write: of a read-modify-write right after what it read, if that is free, else back to the first write that must not be passed.
-pub(crate) fn places<const W: usize>(
-    graph: &Graph<'_, W>,
+pub(crate) fn places<const W: usize, R: Run>(
+    graph: &Graph<'_, W, R>,
     (thread, writing): (usize, &Writing),
     stops: impl Fn(EventId) -> bool,
     found: &mut Vec<EventId>,
 ) {
     let loc = writing.loc;
-    let half = writing.half.map(|half| graph.event(graph.runners[thread].events[half as usize]).kind);
+    let half = writing.half.map(|half| graph.event(graph.runners[thread].events()[half as usize]).kind);
     if let Some(Kind::Read(source)) = half {
         found.extend((!is_taken(graph, source, loc)).then_some(source));
         return;
@@ -90,12 +96,17 @@ pub(crate) fn places<const W: usize>(
 }
 
 /// Whether somebody in this set wrote this write or reads from it.
-pub(crate) fn is_seen<const W: usize>(graph: &Graph<'_, W>, by: &Row<W>, write: EventId, loc: LocId) -> bool {
+pub(crate) fn is_seen<const W: usize, R: Run>(
+    graph: &Graph<'_, W, R>,
+    by: &Row<W>,
+    write: EventId,
+    loc: LocId,
+) -> bool {
     by.contains(write) || graph.readers(write, loc).meets(by)
 }
 
 /// Whether an event has a write after it: one that its own comes before, or that it did not read.
-pub(crate) fn is_passed<const W: usize>(graph: &Graph<'_, W>, event: &Event) -> bool {
+pub(crate) fn is_passed<const W: usize, R: Run>(graph: &Graph<'_, W, R>, event: &Event) -> bool {
     match (event.kind, event.loc) {
         (Kind::Read(from), Some(loc)) => graph.after(from, loc) != INITIAL,
         (Kind::Write(_), _) => event.next != INITIAL,

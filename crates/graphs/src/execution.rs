@@ -74,7 +74,7 @@ fn related<const W: usize>(
             Kind::Read(_) => cat::What::Read,
             Kind::Write(_) => cat::What::Write,
             Kind::Fence(fence) => cat::What::Fence(fence),
-            Kind::Choice { .. } => continue,
+            Kind::Choice { .. } | Kind::Spawn(_) | Kind::Join(_) => continue,
         };
         numbers[usize::from(*id)] = Some(events.len());
         let tags = if races { tags.spoken() } else { tags };

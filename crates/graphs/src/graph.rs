@@ -12,8 +12,9 @@ use cyrano_ir::{Fence, LocId, Program, Tags};
 
 use crate::code::{Code, Rules};
 use crate::rows::{EventId, INITIAL, Row};
+use crate::run::Run;
 use crate::setup::Start;
-use crate::thread::{FAILS, Next, Runner, Writing};
+use crate::thread::{FAILS, Next, Runner, Status, Writing};
 
 /// What an event is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,10 @@ pub(crate) enum Kind {
     Choice {
         first: bool,
     },
+    /// A thread begins.
+    Spawn(u16),
+    /// A thread has come to its end, and this one knows.
+    Join(u16),
 }
 
 /// An event.
@@ -65,21 +70,29 @@ struct Place<const W: usize> {
 
 /// An execution graph.
 #[derive(Clone, Debug)]
-pub(crate) struct Graph<'p, const W: usize> {
+pub(crate) struct Graph<'p, const W: usize, R: Run = Runner> {
     pub(crate) start: &'p Start<'p>,
-    pub(crate) code: Arc<[Code<'p>]>,
+    pub(crate) code: Arc<[R::Code<'p>]>,
     pub(crate) events: Vec<Event>,
     pub(crate) before: Vec<Row<W>>,
     /// What an event needs: what is before it, and what equal threads did before it. Only where threads are sorted.
     pub(crate) needs: Vec<Row<W>>,
     readers: Vec<Row<W>>,
     places: Vec<Place<W>>,
+    /// What memory holds at first.
+    initial: Vec<i128>,
     /// Those that are there, in the order of addition.
     pub(crate) order: Vec<EventId>,
     pub(crate) alive: Row<W>,
-    pub(crate) runners: Vec<Runner>,
+    pub(crate) runners: Vec<R>,
+    /// Of threads that others begin, the event that did; none are there if all threads are there at first.
+    spawned: Vec<EventId>,
     /// Set when there was no place for an event.
     pub(crate) full: bool,
+}
+
+impl<const W: usize> Place<W> {
+    const NEW: Self = Self { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
 }
 
 impl<'p, const W: usize> Graph<'p, W> {
@@ -88,31 +101,72 @@ impl<'p, const W: usize> Graph<'p, W> {
         let program = &*start.program;
         let mut code: Vec<Code<'p>> = program.thread_ids().map(|thread| Code::new(program, thread, rules)).collect();
         code.iter_mut().for_each(|code| code.moves.clone_from(&start.twins.moves));
-        let code: Arc<[Code<'p>]> = code.into();
-        let place = Place { first: INITIAL, last: INITIAL, readers: Row::EMPTY };
         let runners = code.iter().map(Runner::new).collect();
+        Self::of(start, code, runners, program.locations.iter().map(|location| location.init).collect())
+    }
+
+    /// Whether some section is held together, and is no read-modify-write.
+    pub(crate) fn has_units(&self) -> bool {
+        self.code.iter().any(|code| code.has_units)
+    }
+
+    /// Lets the threads that spin go through their loops once more, so that it can be seen that they do.
+    pub(crate) fn go_round(&mut self) {
+        for thread in 0..self.runners.len() {
+            self.runners[thread].go_round(&self.code[thread]);
+            while !self.full {
+                match self.runners[thread].frame().next {
+                    Next::Read(loc) => self.read(thread, loc, self.last(loc)),
+                    Next::Fence(fence) => self.fence(thread, fence),
+                    Next::Write(writing) => self.write(thread, &writing, self.last(writing.loc)),
+                    _ => break,
+                };
+            }
+        }
+    }
+
+    /// For each access of a thread that counts its read and its write.
+    pub(crate) fn accesses(&self, thread: usize) -> Vec<(Option<EventId>, Option<EventId>)> {
+        let mut accesses: Vec<(Option<EventId>, Option<EventId>)> = Vec::new();
+        let runner = &self.runners[thread];
+        for id in runner.events[..runner.counted()].iter().copied() {
+            match self.event(id).kind {
+                Kind::Read(_) => accesses.push((Some(id), None)),
+                Kind::Write(_) if self.event(id).own => accesses.push((None, Some(id))),
+                Kind::Write(_) => accesses.last_mut().into_iter().for_each(|access| access.1 = Some(id)),
+                // A store-exclusive that fails is an access without events.
+                Kind::Choice { .. } if self.is_exclusive(id) && self.event(id).value == FAILS => {
+                    accesses.push((None, None));
+                }
+                Kind::Fence(_) | Kind::Choice { .. } | Kind::Spawn(_) | Kind::Join(_) => {}
+            }
+        }
+        accesses
+    }
+}
+
+impl<'p, const W: usize, R: Run> Graph<'p, W, R> {
+    /// Threads at their start, and what memory holds then.
+    pub(crate) fn of(start: &'p Start<'p>, code: Vec<R::Code<'p>>, runners: Vec<R>, initial: Vec<i128>) -> Self {
         Self {
             start,
-            code,
+            code: code.into(),
             events: Vec::new(),
             before: Vec::new(),
             needs: Vec::new(),
             readers: Vec::new(),
-            places: vec![place; program.locations.len()],
+            places: vec![Place::NEW; initial.len()],
+            initial,
             order: Vec::new(),
             alive: Row::EMPTY,
             runners,
+            spawned: Vec::new(),
             full: false,
         }
     }
 
     pub(crate) fn program(&self) -> &'p Program {
         &self.start.program
-    }
-
-    /// Whether some section is held together, and is no read-modify-write.
-    pub(crate) fn has_units(&self) -> bool {
-        self.code.iter().any(|code| code.has_units)
     }
 
     #[inline]
@@ -128,14 +182,35 @@ impl<'p, const W: usize> Graph<'p, W> {
     /// Who comes next: a thread that is in the middle of a read-modify-write, else the first that goes on.
     #[inline]
     pub(crate) fn next(&self) -> Option<usize> {
-        let busy = self.runners.iter().position(Runner::is_busy);
-        busy.or_else(|| self.runners.iter().position(|runner| !matches!(runner.frame().next, Next::End(_))))
+        let busy = self.runners.iter().position(R::is_busy);
+        busy.or_else(|| self.runners.iter().position(|runner| self.goes_on(runner)))
+    }
+
+    #[inline]
+    fn goes_on(&self, runner: &R) -> bool {
+        match runner.next() {
+            Next::End(_) => false,
+            Next::Join(thread) if R::IS_NATIVE => self.runners[*thread].status() == Some(Status::Done),
+            _ => true,
+        }
     }
 
     /// What is before the next event of a thread by program order and reads-from.
     #[inline]
     pub(crate) fn causes(&self, thread: usize) -> Row<W> {
-        self.runners[thread].events.last().map_or(Row::EMPTY, |last| self.until(*last))
+        self.until(self.latest(thread))
+    }
+
+    /// The last event of a thread; of one that has none, the event that began it.
+    #[inline]
+    pub(crate) fn latest(&self, thread: usize) -> EventId {
+        self.runners[thread].events().last().copied().unwrap_or_else(|| self.spawned(thread))
+    }
+
+    /// The event that began a thread.
+    #[inline]
+    pub(crate) fn spawned(&self, thread: usize) -> EventId {
+        if R::IS_NATIVE { self.spawned.get(thread).copied().unwrap_or(INITIAL) } else { INITIAL }
     }
 
     /// What is before an event, and the event.
@@ -187,7 +262,21 @@ impl<'p, const W: usize> Graph<'p, W> {
     /// What a write wrote to this location.
     #[inline]
     pub(crate) fn written(&self, write: EventId, loc: LocId) -> i128 {
-        if write == INITIAL { self.program().location(loc).init } else { self.event(write).value }
+        if write == INITIAL { self.initial[loc.index()] } else { self.event(write).value }
+    }
+
+    /// What is read or written by an event after all.
+    pub(crate) fn set_value(&mut self, id: EventId, value: i128) {
+        self.event_mut(id).value = value;
+    }
+
+    /// What memory holds at first in a location that may be new.
+    pub(crate) fn set_initial(&mut self, loc: LocId, value: i128) {
+        if self.places.len() <= loc.index() {
+            self.places.resize(loc.index() + 1, Place::NEW);
+            self.initial.resize(loc.index() + 1, 0);
+        }
+        self.initial[loc.index()] = value;
     }
 
     /// A number for an event, none if there are too many.
@@ -254,7 +343,7 @@ impl<'p, const W: usize> Graph<'p, W> {
     /// Adds the next write of a thread, after this one to its location.
     pub(crate) fn write(&mut self, thread: usize, writing: &Writing, after: EventId) -> EventId {
         let Writing { loc, value, tags, half, own, .. } = *writing;
-        let half = half.map(|half| self.runners[thread].events[half as usize]);
+        let half = half.map(|half| self.runners[thread].events()[half as usize]);
         let next = self.after(after, loc);
         let event = Event {
             loc: Some(loc),
@@ -308,19 +397,20 @@ impl<'p, const W: usize> Graph<'p, W> {
         id
     }
 
-    /// Lets the threads that spin go through their loops once more, so that it can be seen that they do.
-    pub(crate) fn go_round(&mut self) {
-        for thread in 0..self.runners.len() {
-            self.runners[thread].go_round(&self.code[thread]);
-            while !self.full {
-                match self.runners[thread].frame().next {
-                    Next::Read(loc) => self.read(thread, loc, self.last(loc)),
-                    Next::Fence(fence) => self.fence(thread, fence),
-                    Next::Write(writing) => self.write(thread, &writing, self.last(writing.loc)),
-                    _ => break,
-                };
-            }
+    /// Adds the beginning of a thread, or that one knows of the end of another.
+    pub(crate) fn tie(&mut self, thread: usize, next: Next) -> EventId {
+        let (kind, before) = match next {
+            Next::Spawn(other) => (Kind::Spawn(other as u16), Row::EMPTY),
+            Next::Join(other) => (Kind::Join(other as u16), self.until(self.latest(other))),
+            _ => unreachable!("a thread that begins another or waits for its end"),
+        };
+        let id = self.place_for(Self::event_of(thread, kind), self.causes(thread) | before);
+        if let Next::Spawn(other) = next {
+            self.spawned.resize(self.runners.len(), INITIAL);
+            self.spawned[other] = id;
         }
+        self.runners[thread].tied(&self.code[thread], id);
+        id
     }
 
     /// Takes back the events that were added last, until so many are left.
@@ -340,13 +430,28 @@ impl<'p, const W: usize> Graph<'p, W> {
         match (kind, loc) {
             (Kind::Read(from), Some(loc)) => self.readers_mut(from, loc).remove(id),
             (Kind::Write(_), Some(loc)) => self.link(previous, next, loc),
+            (Kind::Spawn(other), _) => self.spawned[usize::from(other)] = INITIAL,
             _ => {}
         }
     }
 
     /// Becomes a copy of another graph with these events only, which are the first ones of their threads.
     pub(crate) fn copy_part(&mut self, from: &Self, kept: Row<W>) {
-        let Self { start: _, code, events, before, needs, readers, places, order, alive, runners, full } = self;
+        let Self {
+            start: _,
+            code,
+            events,
+            before,
+            needs,
+            readers,
+            places,
+            initial,
+            order,
+            alive,
+            runners,
+            spawned,
+            full,
+        } = self;
         events.clone_from(&from.events);
         before.clone_from(&from.before);
         needs.clone_from(&from.needs);
@@ -355,8 +460,15 @@ impl<'p, const W: usize> Graph<'p, W> {
         order.clear();
         order.extend(from.order.iter().filter(|id| kept.contains(**id)));
         (*alive, *full) = (from.alive, from.full);
+        if R::IS_NATIVE {
+            initial.clone_from(&from.initial);
+            spawned.clone_from(&from.spawned);
+            let there = runners.len().min(from.runners.len());
+            runners.truncate(there);
+            runners.extend_from_slice(&from.runners[there..]);
+        }
         for ((runner, from), code) in runners.iter_mut().zip(&from.runners).zip(code.iter()) {
-            let events = from.events.iter().take_while(|id| kept.contains(**id)).count();
+            let events = from.events().iter().take_while(|id| kept.contains(**id)).count();
             runner.copy_prefix(code, from, events);
         }
         for id in (from.alive & !kept).iter() {
@@ -371,27 +483,8 @@ impl<'p, const W: usize> Graph<'p, W> {
 
     /// About how many bytes it takes.
     pub(crate) fn bytes(&self) -> u64 {
-        let frames = self.order.len() * 160 + self.runners.iter().map(Runner::bytes).sum::<usize>();
+        let frames = self.order.len() * 160 + self.runners.iter().map(R::bytes).sum::<usize>();
         (frames + self.events.capacity() * (size_of::<Event>() + 2 * size_of::<Row<W>>())) as u64
-    }
-
-    /// For each access of a thread that counts its read and its write.
-    pub(crate) fn accesses(&self, thread: usize) -> Vec<(Option<EventId>, Option<EventId>)> {
-        let mut accesses: Vec<(Option<EventId>, Option<EventId>)> = Vec::new();
-        let runner = &self.runners[thread];
-        for id in runner.events[..runner.counted()].iter().copied() {
-            match self.event(id).kind {
-                Kind::Read(_) => accesses.push((Some(id), None)),
-                Kind::Write(_) if self.event(id).own => accesses.push((None, Some(id))),
-                Kind::Write(_) => accesses.last_mut().into_iter().for_each(|access| access.1 = Some(id)),
-                // A store-exclusive that fails is an access without events.
-                Kind::Choice { .. } if self.is_exclusive(id) && self.event(id).value == FAILS => {
-                    accesses.push((None, None));
-                }
-                Kind::Fence(_) | Kind::Choice { .. } => {}
-            }
-        }
-        accesses
     }
 
     /// Whether a read is one that a store-exclusive may end, or a choice is whether that succeeds.

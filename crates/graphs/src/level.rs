@@ -3,7 +3,8 @@
 use crate::consistency::Consistency;
 use crate::graph::Graph;
 use crate::rows::EventId;
-use crate::thread::{Next, Writing};
+use crate::run::Run;
+use crate::thread::{Next, Runner, Writing};
 
 /// What is open at a point.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +40,8 @@ pub(crate) struct Point {
 }
 
 /// A graph, and how to go on with it: a part of a search that needs no other.
-pub(crate) struct Level<'p, M, const W: usize> {
-    pub(crate) graph: Graph<'p, W>,
+pub(crate) struct Level<'p, M, const W: usize, R: Run = Runner> {
+    pub(crate) graph: Graph<'p, W, R>,
     pub(crate) model: M,
     pub(crate) points: Vec<Point>,
     /// What is left to do at each point, the next one last.
@@ -55,8 +56,8 @@ pub(crate) struct Level<'p, M, const W: usize> {
     pub(crate) ended: bool,
 }
 
-impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
-    pub(crate) fn new(graph: Graph<'p, W>, model: M) -> Self {
+impl<'p, M: Consistency<W, R>, const W: usize, R: Run> Level<'p, M, W, R> {
+    pub(crate) fn new(graph: Graph<'p, W, R>, model: M) -> Self {
         let (points, alternatives, path) = (Vec::new(), Vec::new(), Vec::new());
         Self { graph, model, points, alternatives, path, read_again: None, weight: 1.0, ended: false }
     }
@@ -131,9 +132,7 @@ impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
                 ([thread; 2], true)
             }
             Open::Read(thread) => {
-                let Next::Read(loc) = graph.runners[thread].frame().next else {
-                    unreachable!("a thread that is to read")
-                };
+                let Next::Read(loc) = *graph.runners[thread].next() else { unreachable!("a thread that is to read") };
                 let id = graph.read(thread, loc, alternative);
                 model.added(graph, id);
                 ([thread; 2], model.allows(graph, id))
@@ -156,9 +155,7 @@ impl<'p, M: Consistency<W>, const W: usize> Level<'p, M, W> {
 
     fn write(&mut self, thread: usize, after: EventId) -> EventId {
         let Self { graph, model, .. } = self;
-        let Next::Write(writing) = graph.runners[thread].frame().next else {
-            unreachable!("a thread that is to write")
-        };
+        let Next::Write(writing) = *graph.runners[thread].next() else { unreachable!("a thread that is to write") };
         let id = graph.write(thread, &writing, after);
         model.added(graph, id);
         id

@@ -7,12 +7,13 @@ use cyrano_ir::{FenceSet, LocId, Tags};
 
 use crate::graph::{Event, Graph, Kind};
 use crate::rows::{EventId, Row};
+use crate::run::Run;
 
 /// What is computed for one question, kept for its memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch<const W: usize> {
     relations: Vec<Relations<W>>,
-    /// The events without choices, of which a model knows nothing.
+    /// The events that are accesses or fences: a model knows of no others.
     known: Row<W>,
 }
 
@@ -37,7 +38,7 @@ impl<const W: usize> Default for Scratch<W> {
 
 impl<const W: usize> Scratch<W> {
     /// Whether the fences that order a store before a load are in one order: `acyclic strong ; (hb | hb ; eco ; hb) ; strong`.
-    pub(crate) fn fences(&mut self, graph: &Graph<'_, W>, hb: impl Fn(EventId) -> Row<W>) -> bool {
+    pub(crate) fn fences<R: Run>(&mut self, graph: &Graph<'_, W, R>, hb: impl Fn(EventId) -> Row<W>) -> bool {
         let is_strong = |event: &Event| matches!(event.kind, Kind::Fence(fence) if fence.kinds().is_some_and(|kinds| kinds.meets(FenceSet::SL)));
         let strong = those(graph, is_strong);
         if is_small(strong) {
@@ -48,7 +49,7 @@ impl<const W: usize> Scratch<W> {
     }
 
     /// Whether sequentially consistent events of C11 are in one order: `acyclic psc-base | psc-fences`.
-    pub(crate) fn c11(&mut self, graph: &Graph<'_, W>, hb: impl Fn(EventId) -> Row<W>) -> bool {
+    pub(crate) fn c11<R: Run>(&mut self, graph: &Graph<'_, W, R>, hb: impl Fn(EventId) -> Row<W>) -> bool {
         let strong = those(graph, |event| match event.kind {
             Kind::Fence(fence) => fence.tags().contains(Tags::SEQ_CST),
             _ => event.is_access() && event.tags.spoken().contains(Tags::SEQ_CST),
@@ -87,7 +88,7 @@ impl<const W: usize> Scratch<W> {
     }
 
     /// `scb`: what is before an event by program order, by happens-before between accesses to one location, or by way of other locations, and by `co` and `fr`.
-    fn scb(&self, graph: &Graph<'_, W>, hb: &impl Fn(EventId) -> Row<W>, id: EventId) -> Row<W> {
+    fn scb<R: Run>(&self, graph: &Graph<'_, W, R>, hb: &impl Fn(EventId) -> Row<W>, id: EventId) -> Row<W> {
         let Relations { co, fr, loc, .. } = self.relations[usize::from(id)];
         let mut between = Row::EMPTY;
         for last in self.elsewhere(graph, id).iter() {
@@ -101,16 +102,16 @@ impl<const W: usize> Scratch<W> {
     }
 
     /// What is before an event in its thread, at another location or at none.
-    fn elsewhere(&self, graph: &Graph<'_, W>, id: EventId) -> Row<W> {
+    fn elsewhere<R: Run>(&self, graph: &Graph<'_, W, R>, id: EventId) -> Row<W> {
         program_order(graph, id) & self.known & !self.relations[usize::from(id)].loc
     }
 
     /// Computes what is before each access at its location.
-    fn relate(&mut self, graph: &Graph<'_, W>) {
+    fn relate<R: Run>(&mut self, graph: &Graph<'_, W, R>) {
         let none = Relations { co: Row::EMPTY, fr: Row::EMPTY, eco: Row::EMPTY, loc: Row::EMPTY };
         self.relations.clear();
         self.relations.resize(graph.events.len(), none);
-        self.known = those(graph, |event| !matches!(event.kind, Kind::Choice { .. }));
+        self.known = those(graph, |event| !matches!(event.kind, Kind::Choice { .. } | Kind::Spawn(_) | Kind::Join(_)));
         for id in graph.order.iter().copied() {
             let event = graph.event(id);
             let Some(loc) = event.loc.filter(|_| event.is_access()) else { continue };
@@ -120,7 +121,7 @@ impl<const W: usize> Scratch<W> {
         }
     }
 
-    fn relate_at(&mut self, graph: &Graph<'_, W>, loc: LocId) {
+    fn relate_at<R: Run>(&mut self, graph: &Graph<'_, W, R>, loc: LocId) {
         let mut all = *graph.readers(crate::rows::INITIAL, loc);
         for write in graph.writes(loc) {
             all |= *graph.readers(write, loc) | Row::one(write);
@@ -143,12 +144,12 @@ impl<const W: usize> Scratch<W> {
 }
 
 /// What is before an event in its thread.
-fn program_order<const W: usize>(graph: &Graph<'_, W>, id: EventId) -> Row<W> {
-    let own = &graph.runners[usize::from(graph.event(id).thread)].events;
+fn program_order<const W: usize, R: Run>(graph: &Graph<'_, W, R>, id: EventId) -> Row<W> {
+    let own = graph.runners[usize::from(graph.event(id).thread)].events();
     own.iter().take_while(|other| **other != id).fold(Row::EMPTY, |row, other| row | Row::one(*other))
 }
 
-fn those<const W: usize>(graph: &Graph<'_, W>, test: impl Fn(&Event) -> bool) -> Row<W> {
+fn those<const W: usize, R: Run>(graph: &Graph<'_, W, R>, test: impl Fn(&Event) -> bool) -> Row<W> {
     let there = graph.order.iter().filter(|id| test(graph.event(**id)));
     there.fold(Row::EMPTY, |row, id| row | Row::one(*id))
 }

@@ -2,6 +2,7 @@
 
 use crate::graph::{Graph, Kind};
 use crate::rows::{EventId, INITIAL, Row};
+use crate::run::Run;
 use crate::thread::Writing;
 
 /// A part of the condition for revisits that is left out on purpose, so that tests see it missed.
@@ -28,8 +29,8 @@ pub enum Fault {
 }
 
 /// Finds the reads that are to see the next write of a thread: looks at what was added last first, and stops at what was not added in the maximal way.
-pub(crate) fn revisited<const W: usize>(
-    graph: &Graph<'_, W>,
+pub(crate) fn revisited<const W: usize, R: Run>(
+    graph: &Graph<'_, W, R>,
     thread: usize,
     writing: &Writing,
     fault: Option<Fault>,
@@ -60,8 +61,8 @@ pub(crate) fn revisited<const W: usize>(
 }
 
 /// Whether an event was added as the last one of those that are there: of what was there before it, and what a write depends on.
-pub(crate) fn is_maximal<const W: usize>(
-    graph: &Graph<'_, W>,
+pub(crate) fn is_maximal<const W: usize, R: Run>(
+    graph: &Graph<'_, W, R>,
     id: EventId,
     there: &Row<W>,
     fault: Option<Fault>,
@@ -75,7 +76,7 @@ pub(crate) fn is_maximal<const W: usize>(
         last
     };
     match (event.kind, event.loc) {
-        (Kind::Fence(_), _) => true,
+        (Kind::Fence(_) | Kind::Spawn(_) | Kind::Join(_), _) => true,
         (Kind::Choice { first }, _) => first || fault == Some(Fault::AnyChoice),
         (Kind::Read(from), _) => fault == Some(Fault::AnySource) || last() == from,
         (Kind::Write(_), Some(loc)) => {

@@ -6,7 +6,7 @@
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
 
 /// The number of an event: the place of its data, free again once the event is gone.
-pub(crate) type EventId = u16;
+pub type EventId = u16;
 
 /// No event; as a write, the one that gives memory what it holds at first.
 pub(crate) const INITIAL: EventId = EventId::MAX;
@@ -48,6 +48,11 @@ impl<const W: usize> Row<W> {
     #[inline]
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(one, other)| one & other != 0)
+    }
+
+    /// As words of 64 bits, the lowest numbers first.
+    pub(crate) fn words(&self) -> [u64; W] {
+        self.0
     }
 
     /// The smallest number that is not in the set.

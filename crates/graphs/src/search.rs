@@ -24,16 +24,17 @@ use crate::level::{Level, Open, Point, Turn};
 use crate::pool::Pool;
 use crate::revisit::{Fault, revisited};
 use crate::rows::{EventId, Row};
+use crate::run::Run;
 use crate::stale::waits_in_vain;
-use crate::thread::{Next, Status};
+use crate::thread::{Next, Runner, Status};
 
 /// Somebody who looks at executions.
-pub(crate) trait Goal<const W: usize> {
+pub(crate) trait Goal<const W: usize, R: Run = Runner> {
     /// Looks at an execution that is complete, or in which some thread does not go on.
-    fn found(&mut self, graph: &Graph<'_, W>, model: &mut impl Consistency<W>) -> ControlFlow<()>;
+    fn found(&mut self, graph: &Graph<'_, W, R>, model: &mut impl Consistency<W, R>) -> ControlFlow<()>;
 
     /// Whether a thread has gone wrong in a way that settles the question.
-    fn is_wrong(&self, graph: &Graph<'_, W>, thread: usize) -> bool;
+    fn is_wrong(&self, graph: &Graph<'_, W, R>, thread: usize) -> bool;
 
     /// Adds what somebody else has seen.
     fn join(&mut self, other: Self);
@@ -91,17 +92,17 @@ pub(crate) struct Shared<'a, T> {
 }
 
 /// A search.
-pub(crate) struct Search<'a, 'p, G, M, const W: usize> {
+pub(crate) struct Search<'a, 'p, G, M, const W: usize, R: Run = Runner> {
     goal: &'a mut G,
-    shared: &'a Shared<'a, Level<'p, M, W>>,
+    shared: &'a Shared<'a, Level<'p, M, W, R>>,
     counts: Counts,
     /// Which part of the whole was done since it was last told.
     done: f64,
     /// Events since the last look at the limits, here or in the search that the same worker did before.
     pub(crate) since: u64,
-    levels: Vec<Level<'p, M, W>>,
+    levels: Vec<Level<'p, M, W, R>>,
     /// Levels that are done, for their memory.
-    spare: Vec<Level<'p, M, W>>,
+    spare: Vec<Level<'p, M, W, R>>,
 }
 
 /// Why a search ended early.
@@ -124,14 +125,18 @@ pub(crate) enum Halt {
     Elsewhere,
 }
 
-impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M, W> {
+impl<'a, 'p, G: Goal<W, R>, M: Consistency<W, R>, const W: usize, R: Run> Search<'a, 'p, G, M, W, R> {
     /// A search of these parts.
-    pub(crate) fn new(goal: &'a mut G, levels: Vec<Level<'p, M, W>>, shared: &'a Shared<'a, Level<'p, M, W>>) -> Self {
+    pub(crate) fn new(
+        goal: &'a mut G,
+        levels: Vec<Level<'p, M, W, R>>,
+        shared: &'a Shared<'a, Level<'p, M, W, R>>,
+    ) -> Self {
         Self { goal, shared, counts: Counts::default(), done: 0.0, since: 0, levels, spare: Vec::new() }
     }
 
     /// What is left to do, in parts.
-    pub(crate) fn left(self) -> Vec<Level<'p, M, W>> {
+    pub(crate) fn left(self) -> Vec<Level<'p, M, W, R>> {
         self.levels
     }
 
@@ -164,12 +169,12 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         }
     }
 
-    pub(crate) fn top(&mut self) -> &mut Level<'p, M, W> {
+    pub(crate) fn top(&mut self) -> &mut Level<'p, M, W, R> {
         let last = self.levels.len() - 1;
         &mut self.levels[last]
     }
 
-    fn graph(&self) -> &Graph<'p, W> {
+    fn graph(&self) -> &Graph<'p, W, R> {
         &self.levels[self.levels.len() - 1].graph
     }
 
@@ -194,10 +199,14 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
             self.top().ended = true;
             let Level { graph, model, alternatives, .. } = self.top();
             let start = alternatives.len();
-            match graph.runners[thread].frame().next {
-                Next::Fence(fence) => {
-                    let id = graph.fence(thread, fence);
+            match *graph.runners[thread].next() {
+                next @ (Next::Fence(_) | Next::Spawn(_) | Next::Join(_)) => {
+                    let id = match next {
+                        Next::Fence(fence) => graph.fence(thread, fence),
+                        tie => graph.tie(thread, tie),
+                    };
                     model.added(graph, id);
+                    R::settle(graph, model);
                     if self.goal.is_wrong(self.graph(), thread) {
                         return self.went_wrong();
                     }
@@ -296,6 +305,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
                 self.added()?;
                 continue;
             }
+            R::settle(&mut level.graph, &level.model);
             if threads.iter().any(|thread| self.goal.is_wrong(self.graph(), *thread)) {
                 self.went_wrong()?;
                 continue;
@@ -349,7 +359,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         let Level { graph, model, path, .. } = self.top();
         let mut kept = graph.needs(thread, fault);
         if fault == Some(Fault::LoseCauses) {
-            kept = graph.runners[thread].events.iter().fold(Row::EMPTY, |row, id| row | Row::one(*id));
+            kept = graph.runners[thread].events().iter().fold(Row::EMPTY, |row, id| row | Row::one(*id));
         }
         let earlier = graph.order.iter().position(|id| *id == read).unwrap_or(0);
         graph.order[..=earlier].iter().for_each(|id| kept.insert(*id));
@@ -361,7 +371,7 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         level.points.clear();
         level.alternatives.clear();
         (level.read_again, level.weight, level.ended) = (None, weight, true);
-        let Next::Write(writing) = level.graph.runners[thread].frame().next else {
+        let Next::Write(writing) = *level.graph.runners[thread].next() else {
             unreachable!("a thread that is to write")
         };
         level.places_for(read, thread, &writing);
@@ -403,18 +413,20 @@ impl<'a, 'p, G: Goal<W>, M: Consistency<W>, const W: usize> Search<'a, 'p, G, M,
         let level = self.top();
         level.ended = true;
         let Level { graph, model, weight, .. } = level;
-        while let Some(thread) = graph.next().filter(|_| !graph.full) {
-            let id = match graph.runners[thread].frame().next {
+        while let Some(thread) = graph.next().filter(|_| !R::IS_NATIVE && !graph.full) {
+            let id = match *graph.runners[thread].next() {
                 Next::Choice => {
                     let first = graph.runners[thread].values(&graph.code[thread])[0];
                     graph.choose(thread, first, true)
                 }
                 Next::Fence(fence) => graph.fence(thread, fence),
+                tie @ (Next::Spawn(_) | Next::Join(_)) => graph.tie(thread, tie),
                 Next::Read(loc) => graph.read(thread, loc, graph.last(loc)),
                 Next::Write(writing) => graph.write(thread, &writing, graph.last(writing.loc)),
                 Next::End(_) => unreachable!("such a thread has no next event"),
             };
             model.added(graph, id);
+            R::settle(graph, model);
         }
         let weight = *weight;
         if graph.full {

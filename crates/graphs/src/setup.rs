@@ -103,6 +103,7 @@ impl Alone {
                 Next::End(_) => return None,
                 Next::Choice => return Some(self.runner.values(code)),
                 Next::Fence(_) => self.runner.fenced(code, 0),
+                Next::Spawn(_) | Next::Join(_) => unreachable!("threads of a program are there at first"),
                 Next::Read(loc) => {
                     self.look(code, loc);
                     let value = self.memory[loc.index()];

@@ -25,6 +25,7 @@ use cyrano_memory::Model;
 use crate::fits::has_units;
 use crate::graph::{Graph, Kind};
 use crate::revisit::is_maximal;
+use crate::run::Run;
 use crate::thread::Status;
 
 /// Whether a question may be about what waiting threads read, under a model with one order of all accesses or under one about relations.
@@ -41,9 +42,10 @@ fn has_plain(program: &Program) -> bool {
 }
 
 /// Whether a thread waits behind something old.
-pub(crate) fn waits_in_vain<const W: usize>(graph: &Graph<'_, W>, thread: usize) -> bool {
+pub(crate) fn waits_in_vain<const W: usize, R: Run>(graph: &Graph<'_, W, R>, thread: usize) -> bool {
     let runner = &graph.runners[thread];
-    let Some(last) = runner.events.last().filter(|_| matches!(runner.status(), Some(Status::Blocked | Status::Spins)))
+    let Some(last) =
+        runner.events().last().filter(|_| matches!(runner.status(), Some(Status::Blocked | Status::Spins)))
     else {
         return false;
     };

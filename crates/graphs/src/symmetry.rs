@@ -42,26 +42,27 @@ use crate::graph::{Graph, Kind};
 use crate::names::is_name;
 use crate::revisit::Fault;
 use crate::rows::{EventId, INITIAL, Row};
+use crate::run::Run;
 use crate::search::Halt;
 use crate::thread::Writing;
 
-impl<const W: usize> Graph<'_, W> {
+impl<const W: usize, R: Run> Graph<'_, W, R> {
     /// The event of the equal thread before that stands where the next event of a thread will, if all before it are like those of this thread.
     #[inline]
     fn twin(&self, thread: usize) -> Option<(usize, EventId)> {
         let before = self.start.twins.before(thread)?;
-        let own = &self.runners[thread].events;
+        let own = self.runners[thread].events();
         let alike = own.last().is_none_or(|last| self.event(*last).like);
-        let twin = if alike { self.runners[before].events.get(own.len()).copied() } else { None };
+        let twin = if alike { self.runners[before].events().get(own.len()).copied() } else { None };
         twin.map(|twin| (before, twin))
     }
 
     /// An event of a thread with the rest of its read-modify-write.
     fn whole(&self, thread: usize, event: EventId) -> impl Iterator<Item = EventId> + '_ {
         let runner = &self.runners[thread];
-        let at = runner.events.iter().position(|own| *own == event).unwrap_or(runner.events.len());
-        let rest = (at + 1..runner.events.len()).take_while(|at| runner.goes_on_at(*at));
-        std::iter::once(event).chain(rest.map(|at| runner.events[at]))
+        let at = runner.events().iter().position(|own| *own == event).unwrap_or(runner.events().len());
+        let rest = (at + 1..runner.events().len()).take_while(|at| runner.goes_on_at(*at));
+        std::iter::once(event).chain(rest.map(|at| runner.events()[at]))
     }
 
     /// Whether an event of a thread is the read of a read-modify-write that writes.
@@ -75,7 +76,7 @@ impl<const W: usize> Graph<'_, W> {
         if self.start.twins.is_empty() || fault == Some(Fault::Untied) {
             return self.causes(thread);
         }
-        let mut row = self.runners[thread].events.last().map_or(Row::EMPTY, |last| self.needed(*last));
+        let mut row = self.runners[thread].events().last().map_or(Row::EMPTY, |last| self.needed(*last));
         if let Some((before, twin)) = self.twin(thread) {
             self.whole(before, twin).for_each(|id| row |= self.needed(id));
         }
@@ -111,7 +112,7 @@ impl<const W: usize> Graph<'_, W> {
         match (one.kind, other.kind) {
             (Kind::Read(from), Kind::Read(source)) if one.loc == other.loc => from == source,
             (Kind::Read(from), Kind::Read(source)) => {
-                let place = |thread: usize, write| self.runners[thread].events.iter().position(|own| *own == write);
+                let place = |thread: usize, write| self.runners[thread].events().iter().position(|own| *own == write);
                 let (from, source) = (place(before, from), place(usize::from(other.thread), source));
                 from == source
             }

@@ -54,6 +54,18 @@ pub(crate) struct Writing {
     silent: bool,
 }
 
+impl Writing {
+    /// An access of its own.
+    pub(crate) fn whole(loc: LocId, value: i128, tags: Tags) -> Self {
+        Self { loc, value, tags, half: None, own: true, silent: false }
+    }
+
+    /// The second half of a read-modify-write, whose read is this event of the thread.
+    pub(crate) fn half(loc: LocId, value: i128, tags: Tags, read: u32) -> Self {
+        Self { half: Some(read), own: false, ..Self::whole(loc, value, tags) }
+    }
+}
+
 /// What a thread does next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Next {
@@ -65,6 +77,10 @@ pub(crate) enum Next {
     Write(Writing),
     /// It passes a fence.
     Fence(Fence),
+    /// It begins a thread.
+    Spawn(usize),
+    /// It waits for the end of a thread.
+    Join(usize),
     /// Nothing more.
     End(Status),
 }

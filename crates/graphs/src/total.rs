@@ -58,7 +58,7 @@ impl<'p, const W: usize> Total<'p, W> {
                     fences |= fence.kinds().unwrap_or(FenceSet::NONE);
                     false
                 }
-                Kind::Choice { .. } => false,
+                Kind::Choice { .. } | Kind::Spawn(_) | Kind::Join(_) => false,
                 Kind::Read(_) => true,
                 Kind::Write(_) => {
                     let in_line = match self.kept {

@@ -12,7 +12,8 @@ use crate::graph::{Event, Graph, Kind};
 use crate::psc;
 use crate::races::is_plain;
 use crate::rows::{EventId, INITIAL, Row};
-use crate::thread::{Runner, Writing};
+use crate::run::Run;
+use crate::thread::Writing;
 
 /// What is known after an event of C11.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Views<const W: usize> {
     strong: bool,
     /// Whether some access may be in a race.
     races: bool,
+    /// Whether a release sequence has later stores of the same thread, as in C11 and not in C++20.
+    own_stores: bool,
     views: Vec<View<W>>,
     scratch: psc::Scratch<W>,
 }
@@ -77,32 +80,37 @@ impl<const W: usize> Views<W> {
         Self::new(true, ops(program).any(is_strong), program.accesses().any(is_plain))
     }
 
+    /// Of native code, of which nothing is known beforehand, and whose races its machine finds.
+    pub(crate) fn native(own_stores: bool) -> Self {
+        Self { own_stores, ..Self::new(true, true, false) }
+    }
+
     fn new(c11: bool, strong: bool, races: bool) -> Self {
-        Self { c11, strong, races, views: Vec::new(), scratch: psc::Scratch::default() }
+        Self { c11, strong, races, own_stores: true, views: Vec::new(), scratch: psc::Scratch::default() }
     }
 
     /// What happens before an event.
     #[inline]
-    fn before<'a>(&'a self, graph: &'a Graph<'_, W>, id: EventId) -> &'a Row<W> {
+    fn before<'a, R: Run>(&'a self, graph: &'a Graph<'_, W, R>, id: EventId) -> &'a Row<W> {
         if self.c11 { &self.views[usize::from(id)].before } else { &graph.before[usize::from(id)] }
     }
 
-    /// What happens before the next event of a thread if it synchronises with nobody.
-    #[inline]
-    fn known(&self, graph: &Graph<'_, W>, thread: usize) -> Row<W> {
-        let last = graph.runners[thread].events.last();
-        last.map_or(Row::EMPTY, |last| *self.before(graph, *last) | Row::one(*last))
+    /// What happens before what comes after an event.
+    fn until(&self, id: EventId) -> Row<W> {
+        if id == INITIAL { Row::EMPTY } else { self.views[usize::from(id)].before | Row::one(id) }
     }
 
-    fn view(&self, graph: &Graph<'_, W>, id: EventId) -> View<W> {
+    fn view<R: Run>(&self, graph: &Graph<'_, W, R>, id: EventId) -> View<W> {
         let event = graph.event(id);
-        let own = &graph.runners[usize::from(event.thread)].events;
+        let own = graph.runners[usize::from(event.thread)].events();
         let at = own.iter().rposition(|other| *other == id).unwrap_or(0);
-        let last = at.checked_sub(1).map(|at| own[at]);
-        let mut view = last.map_or(View::NONE, |last| {
-            let View { before, fenced, pending, .. } = self.views[usize::from(last)];
-            View { before: before | Row::one(last), released: Row::EMPTY, fenced, pending }
-        });
+        let mut view = match at.checked_sub(1) {
+            Some(at) => {
+                let View { before, fenced, pending, .. } = self.views[usize::from(own[at])];
+                View { before: before | Row::one(own[at]), released: Row::EMPTY, fenced, pending }
+            }
+            None => View { before: self.until(graph.spawned(event.thread.into())), ..View::NONE },
+        };
         let tags = said(event);
         match event.kind {
             Kind::Read(from) if from != INITIAL && tags.contains(Tags::ATOMIC) => {
@@ -121,6 +129,7 @@ impl<const W: usize> Views<W> {
                     view.fenced = view.before | Row::one(id);
                 }
             }
+            Kind::Join(thread) => view.before |= self.until(graph.latest(thread.into())),
             _ => {}
         }
         view
@@ -128,9 +137,9 @@ impl<const W: usize> Views<W> {
 
     /// What happens before an acquire that reads from a write: what is before a release fence or release write of its thread, and, of a read-modify-write, what it
     /// passes on.
-    fn released(
+    fn released<R: Run>(
         &self,
-        graph: &Graph<'_, W>,
+        graph: &Graph<'_, W, R>,
         (id, event): (EventId, &Event),
         half: Option<EventId>,
         earlier: &[EventId],
@@ -147,6 +156,9 @@ impl<const W: usize> Views<W> {
         if releases(tags) {
             return row | view.before | Row::one(id);
         }
+        if !self.own_stores {
+            return row;
+        }
         let is_release = |other: &&EventId| {
             let other = graph.event(**other);
             matches!(other.kind, Kind::Write(_)) && other.loc == event.loc && releases(said(other))
@@ -156,8 +168,8 @@ impl<const W: usize> Views<W> {
     }
 
     /// Two accesses that race: one is not atomic, one writes, and neither happens before the other.
-    fn racing<'a>(&self, graph: &'a Graph<'_, W>) -> Option<[EventId; 2]> {
-        let counted = |runner: &'a Runner| runner.events[..runner.counted()].iter().copied();
+    fn racing<'a, R: Run>(&self, graph: &'a Graph<'_, W, R>) -> Option<[EventId; 2]> {
+        let counted = |runner: &'a R| runner.events()[..runner.counted()].iter().copied();
         let accesses = || graph.runners.iter().flat_map(counted).filter(|id| graph.event(*id).is_access());
         let races = |one: EventId, other: EventId| {
             let (a, b) = (graph.event(one), graph.event(other));
@@ -177,18 +189,24 @@ fn ops(program: &Program) -> impl Iterator<Item = &Op> {
     program.threads.iter().flat_map(|thread| thread.code.iter().map(|instr| &instr.op))
 }
 
-impl<const W: usize> Consistency<W> for Views<W> {
-    fn sources(&mut self, graph: &Graph<'_, W>, thread: usize, loc: LocId, found: &mut Vec<EventId>) {
+impl<const W: usize, R: Run> Consistency<W, R> for Views<W> {
+    fn sources(&mut self, graph: &Graph<'_, W, R>, thread: usize, loc: LocId, found: &mut Vec<EventId>) {
         let known = self.known(graph, thread);
         walk(graph, loc, |write| is_seen(graph, &known, write, loc), |write| found.push(write));
     }
 
-    fn places(&mut self, graph: &Graph<'_, W>, thread: usize, writing: &Writing, found: &mut Vec<EventId>) {
+    fn places(&mut self, graph: &Graph<'_, W, R>, thread: usize, writing: &Writing, found: &mut Vec<EventId>) {
         let known = self.known(graph, thread);
         places(graph, (thread, writing), |write| is_seen(graph, &known, write, writing.loc), found);
     }
 
-    fn added(&mut self, graph: &Graph<'_, W>, id: EventId) {
+    #[inline]
+    fn known(&self, graph: &Graph<'_, W, R>, thread: usize) -> Row<W> {
+        let last = graph.latest(thread);
+        if last == INITIAL { Row::EMPTY } else { *self.before(graph, last) | Row::one(last) }
+    }
+
+    fn added(&mut self, graph: &Graph<'_, W, R>, id: EventId) {
         if !self.c11 {
             return;
         }
@@ -198,7 +216,7 @@ impl<const W: usize> Consistency<W> for Views<W> {
         self.views[usize::from(id)] = self.view(graph, id);
     }
 
-    fn allows(&mut self, graph: &Graph<'_, W>, id: EventId) -> bool {
+    fn allows(&mut self, graph: &Graph<'_, W, R>, id: EventId) -> bool {
         if !self.strong || !is_passed(graph, graph.event(id)) {
             return true;
         }
@@ -215,19 +233,19 @@ impl<const W: usize> Consistency<W> for Views<W> {
 
     fn restore(&mut self, _: usize) {}
 
-    fn copy_part(&mut self, from: &Self, _: &Graph<'_, W>) {
+    fn copy_part(&mut self, from: &Self, _: &Graph<'_, W, R>) {
         self.views.clone_from(&from.views);
     }
 
-    fn happens_before(&mut self, graph: &Graph<'_, W>) -> Vec<Row<W>> {
+    fn happens_before(&mut self, graph: &Graph<'_, W, R>) -> Vec<Row<W>> {
         (0..graph.events.len()).map(|id| *self.before(graph, id as EventId)).collect()
     }
 
-    fn flags(&mut self, graph: &Graph<'_, W>) -> Vec<String> {
+    fn flags(&mut self, graph: &Graph<'_, W, R>) -> Vec<String> {
         if self.race(graph).is_some() { vec!["data-race".to_owned()] } else { Vec::new() }
     }
 
-    fn race(&mut self, graph: &Graph<'_, W>) -> Option<[EventId; 2]> {
+    fn race(&mut self, graph: &Graph<'_, W, R>) -> Option<[EventId; 2]> {
         if self.races { self.racing(graph) } else { None }
     }
 }

@@ -60,7 +60,7 @@ impl Goal for Hangs<'_> {
     fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let fails = combination.iter().any(|trace| error(trace).is_some());
         match self.notes.wants(combination, may_flag) {
-            _ if stuck(self.program, combination).is_some() => Want::All,
+            _ if stuck(self.program, combination, None).is_some() => Want::All,
             Want::Nothing if fails => Want::Any,
             other => other,
         }
@@ -85,13 +85,13 @@ pub(super) fn error(trace: &Trace<'_>) -> Option<Violation> {
 
 /// That no thread can go on, in an execution that the model allows.
 pub(super) fn hang(program: &Program, candidate: &Candidate<'_, '_>) -> Option<Violation> {
-    let stands = stuck(program, candidate.combination)?;
+    let (graph, memory) = (&candidate.graph, candidate.memory());
+    let stands = stuck(program, candidate.combination, Some(&memory))?;
     let own: Vec<usize> = stands
         .iter()
         .filter_map(|(blocked, round)| Some(candidate.events_in(blocked.thread, round.clone()?)))
         .flatten()
         .collect();
-    let (graph, memory) = (&candidate.graph, candidate.memory());
     let silent = |write: usize| own.contains(&write) && graph.events[write].what == What::Write;
     let latest = |read: &usize| {
         let loc = graph.events[*read].loc.map(|loc| memory[loc.index()]);
@@ -100,21 +100,23 @@ pub(super) fn hang(program: &Program, candidate: &Candidate<'_, '_>) -> Option<V
             |write: usize| (0..graph.events.len()).all(|later| !graph.co.contains(write, later) || silent(later));
         loc == Some(candidate.values[*read]) && sources.into_iter().all(last)
     };
-    let waits = |(blocked, round): &(Blocked, Option<Range<usize>>)| {
-        let run = &candidate.combination[blocked.thread.index()].run;
-        round.is_some() || run.stands_at().is_some_and(|at| run.waits_again(at, &memory))
-    };
     let mut reads = own.iter().filter(|event| graph.events[**event].what == What::Read);
     let blocked = stands.iter().map(|(blocked, _)| *blocked).collect();
-    (reads.all(latest) && stands.iter().all(waits)).then_some(Violation::Deadlock { blocked })
+    reads.all(latest).then_some(Violation::Deadlock { blocked })
 }
 
-/// The threads that have not ended, if there are some, and each either spins, with the events of its last round, or stands at a section.
-fn stuck(program: &Program, combination: &[&Trace<'_>]) -> Option<Vec<(Blocked, Option<Range<usize>>)>> {
+/// The threads that have not ended, if there are some, and each either spins, with the events of its last round, or stands at a section, and waits again if it finds this
+/// memory. A thread that is run again from a record stops where that ends, which may be in a section that it spins through.
+fn stuck(
+    program: &Program,
+    combination: &[&Trace<'_>],
+    memory: Option<&[i128]>,
+) -> Option<Vec<(Blocked, Option<Range<usize>>)>> {
     let open = combination.iter().filter(|trace| !trace.is_done());
     let of = |trace: &&Trace<'_>| {
         let thread = trace.run.thread;
-        let stands = trace.run.stands_at().map(|at| (Blocked { thread, instr: at.instr }, None));
+        let waits = trace.run.stands_at().filter(|at| memory.is_none_or(|memory| trace.run.waits_again(at, memory)));
+        let stands = waits.map(|at| (Blocked { thread, instr: at.instr }, None));
         stands.or_else(|| round(program, trace).map(|(instr, events)| (Blocked { thread, instr }, Some(events))))
     };
     let found: Option<Vec<_>> = open.map(of).collect();
