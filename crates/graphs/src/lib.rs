@@ -418,7 +418,7 @@ impl Graphs {
         let model = self.supported(query).ok()?;
         let this = self.fit_for(&model, query.program());
         let (shown, names) = (shown(query), Names::default());
-        let mut sorts = this.sorts(true);
+        let mut sorts = this.sorts(this.share.is_none());
         loop {
             let starts = sort(starts(query.program(), limits.iterations, &names).ok()?, query, sorts);
             let run = this.start(query, (&model, limits), &starts, (&shown, &names));

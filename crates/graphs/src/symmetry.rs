@@ -130,6 +130,14 @@ impl<const W: usize, R: Run> Graph<'_, W, R> {
         one == INITIAL || other != INITIAL && self.before[usize::from(other)].contains(one)
     }
 
+    /// How many of some writes to a location, the last one first, are later than this one, which need not be among them: a read-modify-write may read from it, so that
+    /// nobody else does or comes next.
+    fn later(&self, loc: LocId, than: EventId, found: &[EventId]) -> usize {
+        let place = |id: EventId| self.writes(loc).position(|write| write == id).map_or(0, |place| place + 1);
+        let than = place(than);
+        found.iter().take_while(|id| place(**id) > than).count()
+    }
+
     /// Of the writes that the next read of a thread may read from, the last one first, leaves those that keep threads sorted.
     pub(crate) fn sort_sources(
         &self,
@@ -144,8 +152,8 @@ impl<const W: usize, R: Run> Graph<'_, W, R> {
             let own = |id: &EventId| *id == INITIAL || usize::from(self.event(*id).thread) == thread;
             return if found[start..].iter().all(own) { Ok(()) } else { Err(Halt::Apart) };
         }
-        let place = found[start..].iter().position(|id| *id == from);
-        let later = place.map_or(found.len(), |place| start + place);
+        let later = start + self.later(loc, from, &found[start..]);
+        let is_there = found.get(later) == Some(&from);
         if self.start.twins.compares {
             let (later, earlier) = (&found[start..later], &found[later..]);
             let apart = later.iter().any(|id| !self.follows(from, *id))
@@ -155,7 +163,7 @@ impl<const W: usize, R: Run> Graph<'_, W, R> {
             }
         }
         // Two read-modify-writes do not read from the same write.
-        found.truncate(if place.is_some() && !self.updates(before, twin) { later + 1 } else { later });
+        found.truncate(later + usize::from(is_there && !self.updates(before, twin)));
         Ok(())
     }
 
@@ -163,8 +171,8 @@ impl<const W: usize, R: Run> Graph<'_, W, R> {
     pub(crate) fn sort_places(&self, thread: usize, writing: &Writing, found: &mut Vec<EventId>, start: usize) {
         let Some((_, twin)) = self.twin(thread).filter(|_| writing.half.is_none()) else { return };
         if self.event(twin).loc == Some(writing.loc) && matches!(self.event(twin).kind, Kind::Write(_)) {
-            let place = found[start..].iter().position(|id| *id == twin);
-            found.truncate(place.map_or(found.len(), |place| start + place + 1));
+            let later = start + self.later(writing.loc, twin, &found[start..]);
+            found.truncate(later + usize::from(found.get(later) == Some(&twin)));
         }
     }
 
@@ -182,7 +190,8 @@ impl<const W: usize, R: Run> Graph<'_, W, R> {
         if self.event(twin).loc != Some(writing.loc) {
             return if thread == reader || found.is_empty() { Ok(()) } else { Err(Halt::Apart) };
         }
-        let later = found.iter().position(|id| *id == from).map_or(found.len(), |place| place + 1);
+        let later = self.later(writing.loc, from, found);
+        let later = later + usize::from(found.get(later) == Some(&from));
         let knows = from == INITIAL || self.causes(thread).contains(from);
         if self.start.twins.compares && !found.is_empty() && (!knows || later < found.len()) {
             return Err(Halt::Apart);

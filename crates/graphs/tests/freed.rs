@@ -24,7 +24,7 @@ fn compare(program: &Program) -> Result<(usize, usize, usize), String> {
     for name in MODELS {
         let model = model(name);
         let query = Query::new(program, &model, Question::Outcomes).map_err(|why| format!("{name}: {why}"))?;
-        let every = Graphs { idle_iterations: false, ..Graphs::default() };
+        let every = Graphs { idle_iterations: false, thread_symmetry: false, ..Graphs::default() };
         if let (Some(Ok(all)), Some(Ok(found))) =
             (cyrano_interp::all_executions(&query, &limits(0.1, 2)), every.executions(&query, &limits(0.1, 2)))
         {

@@ -86,7 +86,7 @@ fn compare(program: &Program, models: &[&str], workers: usize, moments: &mut Mom
     for name in models {
         let model = model(name);
         let Ok(query) = Query::new(program, &model, Question::Outcomes) else { continue };
-        let (whole, _) = graphs(4096).count(&query, &limits(1.0, 2), &());
+        let whole = graphs(4096).ask_kept(&query, &limits(1.0, 2), &(), &shelf_of(u64::MAX), None);
         if matches!(whole.reason, Some(Cause::Refused(_) | Cause::Stopped(_))) {
             continue;
         }
@@ -174,9 +174,10 @@ fn shelf_of(every: u64) -> Shelf {
     Shelf { every, ..Shelf::default() }
 }
 
-/// The executions of all shares, each once, are those of the whole.
+/// The executions of all shares, each once, are those of the only one.
 fn shares(graphs: Graphs, program: &Program, count: u16) -> Result<usize, String> {
     let mut compared = 0;
+    let graphs = Graphs { share: Some(Share { index: 0, count: 1 }), ..graphs };
     for name in ["cat:sc", "cat:pso", "rc11"] {
         let model = model(name);
         let Ok(query) = Query::new(program, &model, Question::Outcomes) else { continue };

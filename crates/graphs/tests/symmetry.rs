@@ -248,3 +248,16 @@ fn equal_increments_have_one_execution() {
     let query = Query::new(&wrong, &model, Question::Holds(&property)).expect("a question");
     assert_eq!(graphs(true).ask(query, &limits(1.0, 2), &()).verdict, Verdict::Violated);
 }
+
+/// What an equal thread wrote need not be among the places for a write: a read-modify-write may stand behind it.
+#[test]
+fn an_update_may_stand_behind_what_is_compared() {
+    let equal = "register a = 0\n@0: store x, 1 {atomic}\n@1: a := load x\n@2: halt\n";
+    let source = format!(
+        "program p\nlocation x = 0\nthread t0\n{equal}thread t1\n{equal}thread t2\nregister a = 0\nregister b = 0\n\
+         @0: a := load x {{atomic}}\n@1: b := cas x, a, (a + 1) {{atomic}}\n@2: halt\n"
+    );
+    let program = cyrano_ir::text::parse(&source).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    let left_out = compare(&program, 2).unwrap_or_else(|why| panic!("{why}"));
+    assert!(left_out >= 50, "{left_out} executions were left out");
+}
