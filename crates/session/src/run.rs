@@ -389,7 +389,10 @@ impl Runner {
             return None;
         }
         let limits = Limits { workers: 1, ..self.limits.clone() }.with_looks(PROBE);
-        let answer = self.graphs.ask(*query, &limits, watch);
+        let answer = match self.unrolls {
+            true => unrolled::ask(&self.graphs, *query, &limits, watch),
+            false => self.graphs.ask(*query, &limits, watch),
+        };
         matches!(answer.verdict, Verdict::Verified | Verdict::Violated).then_some(answer)
     }
 
