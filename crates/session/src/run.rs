@@ -7,6 +7,7 @@ mod choosing;
 mod counting;
 mod deferred;
 mod endless;
+mod estimate;
 pub(crate) mod every_number;
 pub(crate) mod large;
 pub(crate) mod options;
@@ -358,6 +359,11 @@ impl Runner {
         if let Some(mut answer) = self.probe(engine, &query, watch) {
             answer.stats.seconds = start.elapsed().as_secs_f64();
             return Answered { engine: Some(self.graphs.name().to_owned()), note: None, clauses: None, answer };
+        }
+        let sized = (engine == EngineName::Explore).then(|| self.states_or_executions(&query, watch)).flatten();
+        if let Some((engine, mut answer)) = sized {
+            answer.stats.seconds = start.elapsed().as_secs_f64();
+            return Answered { engine: Some(self.engine(engine).name().to_owned()), note, clauses: None, answer };
         }
         let (mut answer, clauses) = match engine {
             EngineName::Explore => (self.search(self.engine(engine), query, watch), None),
