@@ -22,14 +22,8 @@ pub(crate) fn initial(program: &Program, code: &Code<'_>) -> Serial {
     Serial { ways: vec![Way { memory, threads }], chosen: vec![Vec::new(); program.threads.len()] }
 }
 
-/// The serial run after a step.
-pub(crate) fn after(
-    code: &Code<'_>,
-    steps: &Steps<'_>,
-    before: &Serial,
-    step: &Step,
-    seen: &mut Seen,
-) -> Result<Serial, Wrong> {
+/// The serial run after a step, before memory is compared ([`compare`]).
+pub(crate) fn after(code: &Code<'_>, before: &Serial, step: &Step, seen: &mut Seen) -> Result<Serial, Wrong> {
     let (mut serial, thread) = (before.clone(), step.thread);
     for happened in &step.units {
         match happened {
@@ -43,11 +37,14 @@ pub(crate) fn after(
         }
         some_is_left(&serial, "no serial run of the blocks, in the order of their commits, goes on like this")?;
     }
-    if are_between_units(steps, &step.to) {
-        serial.ways.retain(|way| way.memory == step.to.memory);
-        some_is_left(&serial, "nobody is in a block, and memory is not that of a serial run in the order of commits")?;
-    }
     Ok(serial)
+}
+
+/// Where nobody is in a block, those ways are left whose memory is the one that is there.
+pub(crate) fn compare(steps: &Steps<'_>, state: &mut Product) -> Result<(), Wrong> {
+    let Some(serial) = state.serial.as_mut().filter(|_| are_between_units(steps, &state.at)) else { return Ok(()) };
+    serial.ways.retain(|way| way.memory == state.at.memory);
+    some_is_left(serial, "nobody is in a block, and memory is not that of a serial run in the order of commits")
 }
 
 fn some_is_left(serial: &Serial, else_wrong: &str) -> Result<(), Wrong> {
@@ -55,8 +52,8 @@ fn some_is_left(serial: &Serial, else_wrong: &str) -> Result<(), Wrong> {
 }
 
 /// Whether no thread is in a block.
-fn are_between_units(steps: &Steps<'_>, at: &Configuration) -> bool {
-    steps.program().thread_ids().all(|thread| steps.is_between_units(at, thread))
+pub(crate) fn are_between_units(steps: &Steps<'_>, at: &Configuration) -> bool {
+    steps.program().thread_ids().all(|thread| steps.is_between_units(&at.threads[thread.index()], thread))
 }
 
 fn hands_on(copy: &mut Copied, handed: &HandedOn) -> bool {

@@ -119,7 +119,7 @@ impl<'c> Closure<'c> {
         };
         let steps = steps.map_err(|why| refused(format!("the checker is not exact here: {why}")))?;
         if let Property::Observations(allowed) = property {
-            let reference = certificate.reference.as_ref().unwrap_or(program);
+            let reference = certificate.reference.as_ref().map_or(program, |reference| &reference.program);
             let serial = serial::outcomes(reference, limits).map_err(refused)?;
             if let Some(other) = allowed.iter().find(|outcome| !serial.contains(*outcome)) {
                 let what = format!("the outcome {} is allowed, but no serial execution has it", judge::shown(other));
@@ -182,8 +182,9 @@ impl<'c> Closure<'c> {
     ) -> Result<(), Box<Refused>> {
         for step in steps {
             self.taken += u64::from(from.is_some());
-            let next = self.judge.take(before, (&self.steps, &step), &mut self.seen);
+            let next = self.judge.take(before, &step, &mut self.seen);
             let Some(mut to) = next.map_err(|wrong| self.wrong(from, Some(&step), wrong))? else { continue };
+            self.judge.compare(&self.steps, &mut to).map_err(|wrong| self.wrong(from, Some(&step), wrong))?;
             self.certificate.forget(&mut to);
             let line = state::print(&to);
             if let Some(more) = &mut self.more {

@@ -26,7 +26,7 @@ use crate::judge::Judge;
 use crate::{Certificate, state};
 use closure::Closure;
 use instances::Instances;
-use parts::Parts;
+use parts::{Global, Parts};
 
 /// What a certificate for every number of threads has besides its views.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,11 +44,14 @@ pub(crate) const LARGEST: usize = 8;
 
 /// Whether views can show a property at all; `Err` says why not.
 pub fn provable_for_all(program: &Program, property: &Property) -> Result<(), String> {
-    if !matches!(property, Property::Assertions | Property::Invariant(_)) {
-        let criterion = property.criterion();
-        return Err(format!(
-            "there are no certificates for `{criterion}` of every number of threads: those are written for `assertions` and `invariant`"
-        ));
+    match property {
+        Property::Assertions | Property::Invariant(_) => {}
+        Property::CommitAtomicity => crate::provable(program, property)?,
+        _ => {
+            let (criterion, some) = (property.criterion(), "`assertions`, `invariant` and `commit-atomicity`");
+            let why = "there are no certificates for";
+            return Err(format!("{why} `{criterion}` of every number of threads: those are written for {some}"));
+        }
     }
     if program.setup.is_some() || program.in_order || !program.transactional.is_empty() || program.has_calls() {
         return Err("in this program a step depends on more than the thread that takes it".into());
@@ -62,10 +65,21 @@ pub(crate) fn fits(view: &View, program: &Program, k: usize) -> Result<(), Strin
     if view.members.len() != k || view.fixed.len() != fixed.len() {
         return Err(format!("a view has {k} members, and every thread that is in no family"));
     }
-    parts::whole(program, &view.memory, &view.fixed, None).fits(program)?;
-    for (family, lane) in &view.members {
+    let singles = view.fixed.iter().chain(view.members.iter().map(|(_, member)| member));
+    let judges_blocks = program.checks.iter().any(|check| check.property == Property::CommitAtomicity);
+    let has_run = [view.serial.is_some()].into_iter().chain(singles.map(|single| single.serial.is_some()));
+    if has_run.into_iter().any(|has| has != judges_blocks) {
+        return Err("a view has a serial run, and every thread its copy there, exactly where blocks are judged".into());
+    }
+    let part = Global { memory: view.memory.clone(), fixed: view.fixed.clone(), serial: view.serial.clone() };
+    let fits = |member| {
+        let whole = parts::whole(program, &part, member);
+        whole.at.fits(program).and_then(|()| whole.serial.iter().try_for_each(|serial| serial.fits(program)))
+    };
+    fits(None)?;
+    for (family, member) in &view.members {
         let thread = program.families.get(*family).ok_or("there is no such family")?.thread;
-        parts::whole(program, &view.memory, &view.fixed, Some((thread, lane))).fits(program)?;
+        fits(Some((thread, member)))?;
     }
     Ok(())
 }
@@ -96,6 +110,7 @@ pub(crate) fn check(
     Query::new(&one, model, Question::Holds(property)).map_err(|why| refused(why.to_string()))?;
     let steps = match property {
         Property::Invariant(invariant) => Steps::for_invariant(&one, model, invariant),
+        Property::CommitAtomicity => Steps::for_blocks(&one, model),
         _ => Steps::new(&one, model),
     };
     let steps = steps.map_err(|why| refused(format!("the checker is not exact here: {why}")))?;
@@ -104,10 +119,16 @@ pub(crate) fn check(
     }
     let counters = counters::of(certificate, every, property).map_err(refused)?;
     let judge = Judge::new(&one, property).map_err(refused)?;
-    let mut parts = Parts::new(certificate, judge, steps, counters);
+    // With k + 1 members in a configuration so many are told apart.
+    let mut parts = Parts::new(certificate, (judge, steps), counters, every.k + 1);
     let mut closure = Closure::new(&mut parts, every.k, limits);
     for line in &certificate.states {
-        closure.add(state::parse_view(line).map_err(refused)?);
+        let view = state::parse_view(line).map_err(refused)?;
+        fits(&view, program, every.k).map_err(refused)?;
+        if view.serial.as_ref().is_some_and(|run| run.inside > every.k + 1) {
+            return Err(refused("a view knows more of members in blocks than views of its size say".into()));
+        }
+        closure.add(view);
     }
     closure.run()?;
     let judges_waits = matches!(property, Property::Assertions) && crate::judge::can_wait(&one);

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cyrano_engine::configuration::Forgets;
-use cyrano_ir::{InstrId, LocId, Program, RegId, text, verify};
+use cyrano_ir::{InstrId, LocId, Program, Property, RegId, text, verify};
 use cyrano_memory::Model;
 use cyrano_trace::{ModelInfo, TestInfo};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Certificate, EveryNumber, Found, MOST_STATES, Origin, every, sorted, state};
+use crate::{Certificate, EveryNumber, Found, MOST_STATES, Origin, Reference, every, sorted, state};
 
 /// The name of this schema.
 pub const SCHEMA: &str = "cyrano.certificate/1";
@@ -53,6 +53,8 @@ struct Heading {
     program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reference: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference_source: Option<SourceInfo>,
     /// The sum of `program` and `reference`.
     hash: String,
     found: FoundInfo,
@@ -69,6 +71,16 @@ struct EveryInfo {
     counters: Vec<(u32, i64)>,
     /// How many elements stand behind the views.
     elements: usize,
+}
+
+/// The source of a reference.
+#[derive(Serialize, Deserialize)]
+struct SourceInfo {
+    file: String,
+    source: String,
+    #[serde(with = "numbers")]
+    set: BTreeMap<String, i128>,
+    test: Option<TestInfo>,
 }
 
 /// What every version of a heading has.
@@ -128,14 +140,15 @@ fn sum(texts: &[&str]) -> String {
 pub fn print(certificate: &Certificate) -> String {
     let Certificate { origin, program, reference, model, found, forgets, states, every_number } = certificate;
     let program = text::print(program);
-    let reference = reference.as_ref().map(text::print);
+    let reference_source = reference.as_ref().and_then(|reference| reference.origin.as_ref()).map(source_info);
+    let reference = reference.as_ref().map(|reference| text::print(&reference.program));
     let rows = |of: &Vec<(InstrId, Vec<RegId>)>| {
         of.iter().map(|(pc, registers)| (pc.0, registers.iter().map(|register| register.0).collect())).collect()
     };
     let heading = Heading {
         schema: SCHEMA.into(),
         tool: Tool { name: "cyrano".into(), version: origin.version.clone() },
-        criterion: certificate.property().map(|property| property.criterion().to_owned()).unwrap_or_default(),
+        criterion: certificate.criterion().to_owned(),
         file: origin.file.clone(),
         source: origin.source.clone(),
         set: origin.set.iter().cloned().collect(),
@@ -144,6 +157,7 @@ pub fn print(certificate: &Certificate) -> String {
         hash: sum(&[&program, reference.as_deref().unwrap_or_default()]),
         program,
         reference,
+        reference_source,
         found: FoundInfo {
             engine: found.engine.clone(),
             seconds: found.seconds,
@@ -195,12 +209,6 @@ pub fn parse(text: &str) -> Result<Certificate, BadFile> {
         return Err(bad(1, "the program is not the one that the certificate was written for: its hash differs".into()));
     }
     let model = model(&heading).map_err(|why| bad(1, why))?;
-    let ([check], true) = (&program.checks[..], heading.criterion == criterion(&program)) else {
-        return Err(bad(1, "the program has to have one check, the one that `criterion` names".into()));
-    };
-    if check.models != [model.name.clone()] {
-        return Err(bad(1, format!("the check is not about {}", model.name)));
-    }
     let forgets = forgets(&program, &heading.forgets).map_err(|why| bad(1, why))?;
     let mut every_number = every_number(&program, heading.every_number).map_err(|why| bad(1, why))?;
     let mut states = Vec::with_capacity(heading.states.min(1 << 16));
@@ -222,16 +230,44 @@ pub fn parse(text: &str) -> Result<Certificate, BadFile> {
     if claimed.sum != sum(&[&text[..before]]) {
         return Err(bad(states.len() + elements + 2, "the sum is wrong: the file was changed or damaged".into()));
     }
-    let origin = Origin {
-        file: heading.file,
-        source: heading.source,
-        set: heading.set.into_iter().collect(),
-        test: heading.test,
-        version: heading.tool.version,
-    };
+    let version = heading.tool.version;
+    let reference = reference.map(|program| {
+        let origin = heading.reference_source.map(|of| origin(of, &version));
+        Reference { program, origin }
+    });
+    let own = SourceInfo { file: heading.file, source: heading.source, set: heading.set, test: heading.test };
     let FoundInfo { engine, seconds, states: visited, seconds_to_write } = heading.found;
     let found = Found { engine, seconds, states: visited, seconds_to_write };
-    Ok(Certificate { origin, program, reference, model, found, forgets, states: sorted(states), every_number })
+    let states = sorted(states);
+    let origin = origin(own, &version);
+    let certificate = Certificate { origin, program, reference, model, found, forgets, states, every_number };
+    one_claim(&certificate, &heading.criterion).map_err(|why| bad(1, why))?;
+    Ok(certificate)
+}
+
+/// One thing is claimed, the one that the heading names.
+fn one_claim(certificate: &Certificate, named: &str) -> Result<(), String> {
+    let ([check], true) = (&certificate.program.checks[..], certificate.criterion() == named) else {
+        return Err("the program has to have one check, the one that `criterion` names".into());
+    };
+    if certificate.reference.is_some() && !matches!(check.property, Property::Observations(_)) {
+        return Err("only observations are compared with those of a reference".into());
+    }
+    if check.models == [certificate.model.name.clone()] {
+        Ok(())
+    } else {
+        Err(format!("the check is not about {}", certificate.model.name))
+    }
+}
+
+fn source_info(of: &Origin) -> SourceInfo {
+    let Origin { file, source, set, test, .. } = of.clone();
+    SourceInfo { file, source, set: set.into_iter().collect(), test }
+}
+
+fn origin(of: SourceInfo, version: &str) -> Origin {
+    let SourceInfo { file, source, set, test } = of;
+    Origin { file, source, set: set.into_iter().collect(), test, version: version.to_owned() }
 }
 
 /// The line of a state or a view of the program, as we write it.
@@ -257,10 +293,6 @@ fn every_number(program: &Program, info: Option<EveryInfo>) -> Result<Option<Eve
     }
     let counters = counters.into_iter().map(|(loc, cap)| (LocId(loc), cap.into())).collect();
     Ok(Some(EveryNumber { k, counters, elements: Vec::new() }))
-}
-
-fn criterion(program: &Program) -> &'static str {
-    program.checks.first().map_or("", |check| check.property.criterion())
 }
 
 fn read_program(source: &str, what: &str) -> Result<Program, String> {

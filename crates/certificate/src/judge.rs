@@ -105,11 +105,11 @@ impl<'c> Judge<'c> {
         decoded.filter(same).ok_or_else(|| "the monitor of a state cannot be read".into())
     }
 
-    /// The state that a step leads to, unless the execution ends with it.
+    /// The state that a step leads to, unless the execution ends with it; where blocks are judged, before memory is compared ([`Judge::compare`]).
     pub(crate) fn take(
         &self,
         (before, serial): (&[u8], Option<&Serial>),
-        (steps, step): (&Steps<'_>, &Step),
+        step: &Step,
         seen: &mut Seen,
     ) -> Result<Option<Product>, Wrong> {
         seen.asserted |= step.asserted;
@@ -123,10 +123,15 @@ impl<'c> Judge<'c> {
             None => {}
         }
         let serial = match (&self.blocks, serial) {
-            (Some(code), Some(before)) => Some(blocks::after(code, steps, before, step, seen)?),
+            (Some(code), Some(before)) => Some(blocks::after(code, before, step, seen)?),
             _ => None,
         };
         Ok(Some(Product { at: step.to.clone(), monitor, serial }))
+    }
+
+    /// Where nobody is in a block, memory is that of a serial run.
+    pub(crate) fn compare(&self, steps: &Steps<'_>, state: &mut Product) -> Result<(), Wrong> {
+        blocks::compare(steps, state)
     }
 
     /// Tells the monitor of a step.

@@ -28,6 +28,7 @@ pub use file::{BadFile, SCHEMA, parse, print};
 pub use show::{Shown, ShownThread};
 pub use state::{parse as parse_state, print as print_state, print_element, print_view};
 
+use cyrano_criteria::table::ATOMICITY;
 use cyrano_engine::configuration::{Forgets, Product};
 use cyrano_ir::dataflow::exit_registers;
 use cyrano_ir::{Check, Program, Property, Quantifier, Span};
@@ -44,8 +45,8 @@ pub struct Certificate {
     pub origin: Origin,
     /// The program. Its one check is the claim.
     pub program: Program,
-    /// For observations, the program whose serial executions say which are right, if it is another one.
-    pub reference: Option<Program>,
+    /// For observations, whose serial executions say which are right, if they are not the program's own.
+    pub reference: Option<Reference>,
     /// The memory model.
     pub model: Model,
     /// How the states were found.
@@ -56,6 +57,15 @@ pub struct Certificate {
     pub states: Vec<Box<str>>,
     /// For a program with families of any number of threads, what its views are.
     pub every_number: Option<EveryNumber>,
+}
+
+/// Another program whose observations are compared.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// The program.
+    pub program: Program,
+    /// The source that it comes from; nothing if it is the program itself with its blocks as operations, and so `atomicity` is claimed.
+    pub origin: Option<Origin>,
 }
 
 /// The source that a program comes from.
@@ -91,14 +101,17 @@ impl Certificate {
     pub fn new(
         origin: Origin,
         (program, property): (&Program, &Property),
-        reference: Option<&Program>,
+        reference: Option<Reference>,
         model: &Model,
         found: Found,
         (states, forgets): (Vec<Box<str>>, Forgets),
     ) -> Self {
         let check = Check { property: property.clone(), models: vec![model.name.clone()], span: Span::default() };
         let program = Program { checks: vec![check], ..program.clone().untold() };
-        let reference = reference.map(|program| Program { checks: Vec::new(), ..program.clone().untold() });
+        let reference = reference.map(|of| {
+            let program = Program { checks: Vec::new(), ..of.program.untold() };
+            Reference { program, ..of }
+        });
         Self {
             origin,
             program,
@@ -114,6 +127,14 @@ impl Certificate {
     /// What is claimed.
     pub fn property(&self) -> Option<&Property> {
         self.program.checks.first().map(|check| &check.property)
+    }
+
+    /// The name of what is claimed.
+    pub fn criterion(&self) -> &'static str {
+        match &self.reference {
+            Some(Reference { origin: None, .. }) => ATOMICITY,
+            _ => self.property().map_or("", Property::criterion),
+        }
     }
 
     /// Forgets what is forgotten where threads stand in a state.

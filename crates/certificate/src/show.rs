@@ -68,34 +68,37 @@ impl<'c> Show<'c> {
         }
     }
 
+    fn memory(self, values: &[i128]) -> Vec<String> {
+        let names = self.certificate.program.locations.iter().map(|location| &location.name);
+        names.zip(values).map(|(name, value)| format!("{name} = {}", value_shown(*value))).collect()
+    }
+
     pub(crate) fn state(self, state: &Product) -> Shown {
-        let memory = |values: &[i128]| -> Vec<String> {
-            let names = self.certificate.program.locations.iter().map(|location| &location.name);
-            names.zip(values).map(|(name, value)| format!("{name} = {}", value_shown(*value))).collect()
-        };
         let ids = self.certificate.program.thread_ids();
         Shown {
-            memory: memory(&state.at.memory),
+            memory: self.memory(&state.at.memory),
             threads: ids.zip(&state.at.threads).map(|(thread, lane)| self.thread(thread, lane)).collect(),
             monitor: state.monitor.iter().map(|byte| format!("{byte:02x}")).collect(),
-            serial: state.serial.iter().flat_map(|serial| &serial.ways).map(|way| memory(&way.memory)).collect(),
+            serial: state.serial.iter().flat_map(|serial| &serial.ways).map(|way| self.memory(&way.memory)).collect(),
         }
     }
 
     /// A view: the threads in no family, and the members that are there.
     pub(crate) fn view(self, view: &View) -> Shown {
         let program = &self.certificate.program;
-        let names = program.locations.iter().map(|location| &location.name);
-        let memory = names.zip(&view.memory).map(|(name, value)| format!("{name} = {}", value_shown(*value)));
         let of = |family: usize| program.families[family].thread;
         let alone = |thread: &ThreadId| program.families.iter().all(|family| family.thread != *thread);
-        let fixed = program.thread_ids().filter(alone).zip(&view.fixed).map(|(thread, lane)| self.thread(thread, lane));
-        let members = view.members.iter().map(|(family, lane)| self.thread(of(*family), lane));
+        let fixed = program
+            .thread_ids()
+            .filter(alone)
+            .zip(&view.fixed)
+            .map(|(thread, single)| self.thread(thread, &single.lane));
+        let members = view.members.iter().map(|(family, single)| self.thread(of(*family), &single.lane));
         Shown {
-            memory: memory.collect(),
+            memory: self.memory(&view.memory),
             threads: fixed.chain(members).collect(),
             monitor: String::new(),
-            serial: Vec::new(),
+            serial: view.serial.iter().map(|run| self.memory(&run.memory)).collect(),
         }
     }
 

@@ -18,11 +18,14 @@
 use std::fmt::Write;
 
 mod serial_run;
+mod view;
 
-use cyrano_engine::configuration::{Configuration, Deferred, Entry, Lane, Mark, Operands, Product, Value, View};
+use cyrano_engine::configuration::{Configuration, Deferred, Entry, Lane, Mark, Operands, Product, Value};
 use cyrano_ir::{FenceSet, InstrId, LocId, RegId, ThreadId, UNDEFINED};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
+
+pub use view::{parse_element, parse_view, print_element, print_view};
 
 /// A state as a line.
 pub fn print(state: &Product) -> String {
@@ -128,55 +131,6 @@ fn deferred(out: &mut String, deferred: &Deferred) {
     out.push_str(if entry.stale { ",\"s\":true}" } else { "}" });
 }
 
-/// A member as a quadruple.
-fn members(of: &[(usize, Lane)]) -> String {
-    let member = |(family, member): &(usize, Lane)| {
-        let mut out = String::new();
-        lane(&mut out, member);
-        format!("[{family},{}", &out[1..])
-    };
-    let mut members: Vec<String> = of.iter().map(member).collect();
-    members.sort_unstable();
-    members.join(",")
-}
-
-/// An element as a line: like a view, and `o` has the others beside those members that are followed.
-pub fn print_element(followed: &View, others: &[(usize, Lane)]) -> String {
-    let view = print_view(followed);
-    format!("{},\"o\":[{}]}}", &view[..view.len() - 1], members(others))
-}
-
-/// A view as a line: `v` has its members, each a quadruple that begins with the number of its family, and `t` the threads that are in no family.
-pub fn print_view(view: &View) -> String {
-    let mut out = String::with_capacity(64);
-    out.push_str("{\"m\":");
-    list(&mut out, &view.memory, |out, value| number(out, *value));
-    out.push_str(",\"t\":");
-    list(&mut out, &view.fixed, lane);
-    let _ = write!(out, ",\"v\":[{}]}}", members(&view.members));
-    out
-}
-
-/// Reads the line of a view.
-pub fn parse_view(line: &str) -> Result<View, String> {
-    match parse_element(line)? {
-        (view, others) if others.is_empty() && !line.contains("\"o\"") => Ok(view),
-        _ => Err("a view has nobody beside it".into()),
-    }
-}
-
-/// Reads the line of an element; the members that are followed are in the order of their families.
-pub fn parse_element(line: &str) -> Result<(View, Vec<(usize, Lane)>), String> {
-    let line: ViewLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    let memory = line.m.into_iter().map(known).collect::<Result<_, _>>()?;
-    let fixed = line.t.into_iter().map(Triple::lane).collect::<Result<_, _>>()?;
-    let member = |Quadruple(family, pc, registers, queue)| Ok((family, Triple(pc, registers, queue, None).lane()?));
-    let mut members = line.v.into_iter().map(member).collect::<Result<Vec<_>, String>>()?;
-    members.sort_by_key(|(family, _)| *family);
-    let others = line.o.into_iter().map(member).collect::<Result<_, String>>()?;
-    Ok((View { memory, fixed, members }, others))
-}
-
 /// Reads a line.
 pub fn parse(line: &str) -> Result<Product, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
@@ -196,19 +150,6 @@ struct Line {
     tx: Option<String>,
     ser: Option<serial_run::SerialLine>,
 }
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ViewLine {
-    m: Vec<Shown>,
-    t: Vec<Triple>,
-    v: Vec<Quadruple>,
-    #[serde(default)]
-    o: Vec<Quadruple>,
-}
-
-#[derive(Deserialize)]
-struct Quadruple(usize, u32, Vec<Shown>, Vec<Item>);
 
 #[derive(Deserialize)]
 struct Triple(u32, Vec<Shown>, Vec<Item>, #[serde(default)] Option<u8>);

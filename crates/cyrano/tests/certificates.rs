@@ -160,10 +160,6 @@ fn commit_atomicity() {
 fn where_there_is_none_there_is_a_reason() {
     let place = Folder::new(&[]);
     let cases = [
-        (
-            "lib:atomicity/locked_counter.rml --threads * --model sc --criterion commit-atomicity",
-            "`commit-atomicity` of every number of threads",
-        ),
         ("lib:litmus/peterson_fenced.rml --model sc --criterion termination", "a measure that falls"),
         ("lib:litmus/sb_mfence.rml --model armv8", "about relations between events"),
         ("lib:stm/tl2.rml --model sc --criterion opacity --set vars=1", "more than 524288 states"),
@@ -174,4 +170,69 @@ fn where_there_is_none_there_is_a_reason() {
         assert!(done.code == 0 && said.contains(why), "{question}: {} {}{said}", done.code, done.stdout);
         assert!(!place.path("none.cert").exists(), "{question}");
     }
+}
+
+const INCREMENTS: &str = "threads { shared n; thread p[2] { local r; operation increment { r := fetch_add(n, 1); } } }
+observe n, p[0].r, p[1].r;
+";
+
+const BLOCKS: &str = "threads { shared n, m; thread p[2] { local r;
+  atomic increment returns r { r := fetch_add(n, 1); m := 1; } } }
+check atomicity on sc, tso;
+";
+
+/// The heading with another reference and the hash that belongs to it.
+fn compared(lines: &[String], change: impl Fn(&str) -> String) -> Vec<String> {
+    use sha2::{Digest, Sha256};
+    heading(lines, |heading| {
+        let text = |field: &str| heading[field].as_str().expect("a text").to_owned();
+        let (program, reference) = (text("program"), change(&text("reference")));
+        assert_ne!(text("reference"), reference);
+        let hash = Sha256::digest(format!("{program}{reference}").as_bytes());
+        heading["hash"] = hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+        heading["reference"] = reference.into();
+    })
+}
+
+/// What observations are compared with is compiled again, as the program is.
+#[test]
+fn a_reference_is_not_believed() {
+    let place = Folder::new(&[("n.rml", INCREMENTS), ("blocks.rml", BLOCKS)]);
+    place.write("by_cas.rml", INCREMENTS.replace("fetch_add(n, 1)", "n; n := r + 1").as_bytes());
+    let lines = |command: &str, file: &str| -> Vec<String> {
+        let done = place.run(command);
+        assert_eq!(done.code, 0, "{command}: {}{}", done.stdout, done.stderr);
+        let text = std::fs::read_to_string(place.path(file)).expect("it was written");
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.pop();
+        lines
+    };
+    let certify = |lines: &[String]| {
+        with_sum(&place, "changed.cert", lines);
+        place.run("certify changed.cert")
+    };
+    let written =
+        lines("check n.rml --criterion observations --model sc --reference by_cas.rml --certificate n.cert", "n.cert");
+    let same = certify(&written);
+    assert!(same.code == 0 && same.stdout.contains("compared with by_cas.rml"), "{}{}", same.stdout, same.stderr);
+    let source = |change: &dyn Fn(&mut serde_json::Value)| certify(&heading(&written, change));
+    let other = source(&|heading| heading["reference_source"]["source"] = INCREMENTS.into());
+    assert!(other.code == 1 && other.stdout.contains("is not what its source says"), "{}", other.stdout);
+    let none = source(&|heading| heading["reference_source"]["source"] = "threads {".into());
+    assert_eq!(none.code, 1, "{}", none.stdout);
+    assert_eq!(source(&|heading| heading["reference_source"] = serde_json::Value::Null).code, 2);
+    let program = certify(&compared(&written, |reference| reference.replace(" + 1", " + 0")));
+    assert_eq!(program.code, 1, "{}{}", program.stdout, program.stderr);
+
+    let written = lines("check blocks.rml --certificate blocks.cert", "blocks.cert");
+    let same = certify(&written);
+    assert!(same.code == 0 && same.stdout.contains("atomicity"), "{}{}", same.stdout, same.stderr);
+    assert_eq!(certify(&heading(&written, |heading| heading["criterion"] = "observations".into())).code, 2);
+    let spoilt = certify(&heading(&written, |heading| {
+        let source = heading["source"].as_str().expect("a text").replace("m := 1", "m := 2");
+        heading["source"] = source.into();
+    }));
+    assert!(spoilt.code == 1 && spoilt.stdout.contains("is not what its source says"), "{}", spoilt.stdout);
+    let operations = certify(&compared(&written, |reference| reference.replace("store m, 1", "store m, 2")));
+    assert!(operations.code == 1 && operations.stdout.contains("is not what its source says"), "{}", operations.stdout);
 }

@@ -11,7 +11,7 @@ mod serial;
 
 use cyrano_ir::{FenceSet, InstrId, LocId, Op, Program, RegId, Thread, ThreadId};
 
-pub use serial::{Copied, HandedOn, Serial, Way};
+pub use serial::{Copied, HandedOn, Serial, SharedRun, Single, Way};
 
 /// Where a program stands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -41,9 +41,11 @@ pub struct View {
     /// Shared memory.
     pub memory: Vec<i128>,
     /// The threads that are in no family.
-    pub fixed: Vec<Lane>,
+    pub fixed: Vec<Single>,
     /// The members, each with the number of its family.
-    pub members: Vec<(usize, Lane)>,
+    pub members: Vec<(usize, Single)>,
+    /// For commit-atomicity, what threads share of the serial run.
+    pub serial: Option<SharedRun>,
 }
 
 /// For each thread and each instruction that it rests at, ascending, the registers that are [forgotten](Value::Forgotten) there, ascending.

@@ -45,6 +45,11 @@ impl Atomicity {
         Self { specification: Specification::of(Some(reference)), case }
     }
 
+    /// The program that shows everything, and what its final states are compared with.
+    pub fn parts(&self) -> (&Case, &Specification) {
+        (&self.case, &self.specification)
+    }
+
     /// Checks that every final state is that of a serial order.
     pub fn check(&self, runner: &Runner, model: &Model, watch: &dyn Watch) -> Result<CheckReport, Failure> {
         let mut report = self.specification.check(runner, &self.case, model, watch)?;

@@ -243,15 +243,25 @@ impl Case {
         if frontend.has_tests() != self.test.is_some() {
             return Err(fail("a reference is in the language of what it is for".to_owned()));
         }
-        let set = if self.test.is_some() { &self.set[..] } else { &[] };
-        let reference = frontend.again(&source, set, self.test.as_ref(), files)?;
-        let (wanted, found) = (self.columns(), reference.columns());
-        if wanted.iter().map(|name| self.place_of(name)).eq(found.iter().map(|name| self.place_of(name))) {
+        let reference = frontend.again(&source, self.set_of_reference(), self.test.as_ref(), files)?;
+        if self.observes_like(&reference) {
             return Ok(reference);
         }
+        let (wanted, found) = (self.columns(), reference.columns());
         let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         let (wanted, found, other) = (list(&wanted), list(&found), &self.source.name);
         Err(fail(format!("a reference for {other} has to observe {wanted}; it observes {found}")))
+    }
+
+    /// The constants that a reference takes over.
+    pub(crate) fn set_of_reference(&self) -> &[(String, i128)] {
+        if self.test.is_some() { &self.set } else { &[] }
+    }
+
+    /// Whether another program observes what this one does.
+    pub(crate) fn observes_like(&self, other: &Self) -> bool {
+        let (wanted, found) = (self.columns(), other.columns());
+        wanted.iter().map(|name| self.place_of(name)).eq(found.iter().map(|name| self.place_of(name)))
     }
 
     /// The part of a column's name that a reference shares. Where tests say what is observed, that is the thread and the call: the same line of the same

@@ -7,17 +7,20 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use cyrano_certificate::{
-    Certificate, EveryNumber, Found, MOST_STATES, Origin, Refused, check, parse, print_element, print_state,
+    Certificate, EveryNumber, Found, MOST_STATES, Origin, Reference, Refused, check, parse, print_element, print_state,
     print_view, provable, provable_for_all,
 };
+use cyrano_criteria::table::Claim;
 use cyrano_engine::configuration::{Forgets, Product};
 use cyrano_engine::{Limits, Query, Question, Verdict, Watch};
 use cyrano_ir::{Program, Property, text};
 use cyrano_memory::Model;
 use cyrano_report::{CertifyReport, CheckReport};
+use cyrano_trace::TestInfo;
 use cyrano_views::one_of_each;
 
 use crate::VERSION;
+use crate::atomicity::Atomicity;
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::frontend::{self, Saved, Threads, Wanted};
@@ -36,8 +39,17 @@ impl Subject {
         watch: &dyn Watch,
     ) -> Option<Result<Certificate, String>> {
         (report.verdict == Verdict::Verified).then(|| {
+            if let Selected::Run(Claim::Atomicity, model) = selected {
+                let (case, specification) = self.atomicity().parts();
+                let reference = specification.reference.as_ref();
+                let reference = reference.map(|of| Reference { program: of.program.clone(), origin: None });
+                let property = specification.property(runner, case, watch)?;
+                return certificate(runner, case, (&property, model), reference, report, watch);
+            }
             let (property, model) = self.property(runner, selected, watch)?;
-            let reference = self.specification.reference.as_ref().map(|reference| &reference.program);
+            let reference = self.specification.reference.as_ref();
+            let reference = reference.filter(|_| matches!(property, Property::Observations(_)));
+            let reference = reference.map(|of| Reference { program: of.program.clone(), origin: Some(origin(of)) });
             certificate(runner, &self.case, (&property, model), reference, report, watch)
         })
     }
@@ -59,7 +71,7 @@ fn certificate(
     runner: &Runner,
     case: &Case,
     (property, model): (&Property, &Model),
-    reference: Option<&Program>,
+    reference: Option<Reference>,
     report: &CheckReport,
     watch: &dyn Watch,
 ) -> Result<Certificate, String> {
@@ -77,16 +89,19 @@ fn certificate(
         states: stats.states,
         seconds_to_write: started.elapsed().as_secs_f64(),
     };
-    let origin = Origin {
+    let certificate = Certificate::new(origin(case), (&case.program, property), reference, model, found, states);
+    Ok(Certificate { every_number, ..certificate })
+}
+
+/// The source of a case.
+fn origin(case: &Case) -> Origin {
+    Origin {
         file: case.source.name.clone(),
         source: case.source.text.clone(),
         set: case.set.clone(),
         test: case.test.clone(),
         version: VERSION.to_owned(),
-    };
-    let reference = reference.filter(|_| matches!(property, Property::Observations(_)));
-    let certificate = Certificate::new(origin, (&case.program, property), reference, model, found, states);
-    Ok(Certificate { every_number, ..certificate })
+    }
 }
 
 /// States or views as lines, and what is forgotten in them.
@@ -155,9 +170,10 @@ fn report(
         file: certificate.origin.file.clone(),
         test: certificate.origin.test.as_ref().map(|test| test.name.clone()),
         set: certificate.origin.set.clone(),
-        criterion: property.map(|property| property.criterion().to_owned()).unwrap_or_default(),
+        criterion: certificate.criterion().to_owned(),
         condition,
         model: certificate.model.name.clone(),
+        reference: certificate.reference.as_ref().and_then(|of| of.origin.as_ref()).map(|origin| origin.file.clone()),
         built_in: cyrano_memory::named(&certificate.model.name).is_some(),
         monitored: matches!(property, Some(Property::Transactions(_))),
         states: certificate.states.len(),
@@ -168,32 +184,67 @@ fn report(
     }
 }
 
-/// The source that a certificate has is the source of its program, and what is claimed about final states is claimed there.
+/// The sources that a certificate has are those of its programs, and what is claimed about final states is claimed there.
 fn own_source(certificate: &Certificate) -> Result<(), Box<Refused>> {
-    let refused = |reason: &str| Err(Box::new(Refused { reason: reason.to_owned(), ..Refused::default() }));
-    let Some(property) = certificate.property() else { return refused("it claims nothing") };
-    let Origin { file, source, set, test, .. } = &certificate.origin;
+    let property = certificate.property().ok_or_else(|| refused("it claims nothing"))?;
+    let compiled = compiled(&certificate.origin, !certificate.program.families.is_empty());
+    if compiled.is_empty() {
+        return Err(refused("the source in the certificate does not compile"));
+    }
+    let same = |case: &Case| {
+        let question = case.for_question(Some(property), &certificate.model);
+        bare(&question.program) == bare(&certificate.program)
+    };
+    let unlike = || refused("the program in the certificate is not what its source says");
+    let Some(reference) = &certificate.reference else {
+        let case = compiled.into_iter().find(same).ok_or_else(unlike)?;
+        let declared = case.program.checks.iter().any(|check| check.property == *property);
+        let of_states = matches!(property, Property::Final { .. } | Property::Invariant(_));
+        return if declared || !of_states {
+            Ok(())
+        } else {
+            Err(refused("the source does not claim what the certificate proves"))
+        };
+    };
+    let Some(origin) = &reference.origin else {
+        let blocks = compiled.iter().map(Atomicity::new).find(|blocks| same(blocks.parts().0)).ok_or_else(unlike)?;
+        let (case, specification) = blocks.parts();
+        return own_reference(reference, case, specification.reference.as_slice());
+    };
+    let case = compiled.into_iter().find(same).ok_or_else(unlike)?;
+    let test = |test: &Option<TestInfo>| test.as_ref().map(|test| (test.name.clone(), test.tests.clone()));
+    if test(&origin.test) != test(&case.test) || origin.set != case.set_of_reference() {
+        return Err(refused("the reference in the certificate is for another test"));
+    }
+    own_reference(reference, &case, &self::compiled(origin, false))
+}
+
+/// What the observations of a case are compared with is one of these programs.
+fn own_reference(reference: &Reference, case: &Case, compiled: &[Case]) -> Result<(), Box<Refused>> {
+    match compiled.iter().find(|other| bare(&other.program) == bare(&reference.program)) {
+        Some(other) if case.observes_like(other) => Ok(()),
+        Some(_) => Err(refused("the reference in the certificate observes something else")),
+        None => Err(refused("the reference in the certificate is not what its source says")),
+    }
+}
+
+fn refused(reason: &str) -> Box<Refused> {
+    Box::new(Refused { reason: reason.to_owned(), ..Refused::default() })
+}
+
+/// A program without its checks.
+fn bare(program: &Program) -> String {
+    text::print(&Program { checks: Vec::new(), ..program.clone().untold() })
+}
+
+/// What a source compiles to. What was wanted of families with a constant for their size is not in a certificate: one of the two it was.
+fn compiled(origin: &Origin, has_families: bool) -> Vec<Case> {
+    let Origin { file, source, set, test, .. } = origin;
     let source = Source { name: file.clone(), text: source.clone(), dir: None };
     let none = BTreeMap::new();
     let files = Saved(test.as_ref().map_or(&none, |test| &test.includes));
     let frontend = frontend::of(&source);
-    // What was wanted of families with a constant for their size is not in the file: one of the two it was.
     let any = Wanted { threads: Threads::Any, ..Wanted::default() };
-    let anew = (!certificate.program.families.is_empty())
-        .then(|| frontend.cases(&source, set, &any, &files).ok().and_then(|mut cases| cases.pop()));
-    let cases: Vec<_> =
-        [frontend.again(&source, set, test.as_ref(), &files).ok(), anew.flatten()].into_iter().flatten().collect();
-    if cases.is_empty() {
-        return refused("the source in the certificate does not compile");
-    }
-    let bare = |program: &Program| text::print(&Program { checks: Vec::new(), ..program.clone().untold() });
-    let questions = cases.iter().map(|case| case.for_question(Some(property), &certificate.model));
-    let Some(case) = { questions }.find(|case| bare(&case.program) == bare(&certificate.program)) else {
-        return refused("the program in the certificate is not what its source says");
-    };
-    let declared = case.program.checks.iter().any(|check| check.property == *property);
-    if matches!(property, Property::Final { .. } | Property::Invariant(_)) && !declared {
-        return refused("the source does not claim what the certificate proves");
-    }
-    Ok(())
+    let anew = has_families.then(|| frontend.cases(&source, set, &any, &files).ok().and_then(|mut cases| cases.pop()));
+    [frontend.again(&source, set, test.as_ref(), &files).ok(), anew.flatten()].into_iter().flatten().collect()
 }

@@ -65,6 +65,11 @@ impl Subject {
         }
     }
 
+    /// The blocks of the case, one at a time.
+    pub(crate) fn atomicity(&self) -> &Atomicity {
+        self.atomicity.get_or_init(|| Atomicity::new(&self.case))
+    }
+
     /// Does a check.
     pub fn check(&self, runner: &Runner, selected: &Selected, watch: &dyn Watch) -> Result<CheckReport, Failure> {
         match selected {
@@ -74,9 +79,7 @@ impl Subject {
                 runner.check_every_number(&self.case, &property, model, watch)
             }
             Selected::Run(Claim::Observations, model) => self.specification.check(runner, &self.case, model, watch),
-            Selected::Run(Claim::Atomicity, model) => {
-                self.atomicity.get_or_init(|| Atomicity::new(&self.case)).check(runner, model, watch)
-            }
+            Selected::Run(Claim::Atomicity, model) => self.atomicity().check(runner, model, watch),
             Selected::Run(Claim::Structure(Structure::Reduction), model) => {
                 reduction::check(runner, &self.case, model, watch)
             }

@@ -40,7 +40,7 @@ mod parts;
 #[cfg(test)]
 mod tests;
 
-use cyrano_engine::configuration::{self, Forgets};
+use cyrano_engine::configuration::{self, Forgets, SharedRun, Single};
 use cyrano_engine::{Limits, Query, Refusal, Stop, Watch};
 use cyrano_explore::members::{self, Members, Noted};
 use cyrano_ir::{Family, InstrId, LocId, Program, Property, ThreadId};
@@ -97,7 +97,7 @@ pub struct Written {
     /// The views.
     pub views: Vec<configuration::View>,
     /// What shows that there are no deadlocks with more members, if there can be any: one member of each family with others beside them.
-    pub elements: Vec<(configuration::View, Vec<(usize, configuration::Lane)>)>,
+    pub elements: Vec<(configuration::View, Vec<(usize, Single)>)>,
     /// What is forgotten in them.
     pub forgets: Forgets,
     /// The shared variables that only count, and from where on their values are not told apart.
@@ -126,6 +126,8 @@ pub enum Fault {
     NoTwins,
     /// A number that may be larger counts down as if it were not.
     ExactNumber,
+    /// Memory is never compared with the serial run's.
+    NoComparison,
     /// Members add one more to a counter than they do.
     HeavyMembers,
     /// Where deadlocks are sought, there is nobody but the members that are followed.
@@ -195,9 +197,11 @@ impl<'a> Crowd<'a> {
         }
         let mut walker = self.members.walker(k - 1);
         let mut shown = |(global, members): &View| {
-            let (memory, fixed) = walker.shown(&global[..global.len() - 1]);
+            let (inside, shared) = global.split_last().expect("a global part ends with a number");
+            let (memory, fixed, run) = walker.shown(shared);
             let member = |(family, bytes): &(usize, Vec<u8>)| (*family, walker.shown_member(*family, bytes));
-            configuration::View { memory, fixed, members: members.iter().map(member).collect() }
+            let serial = run.map(|memory| SharedRun { memory, inside: usize::from(*inside) });
+            configuration::View { memory, fixed, members: members.iter().map(member).collect(), serial }
         };
         let views = saturation.views().iter().map(&mut shown).collect();
         let mut element = |element: &Element| {

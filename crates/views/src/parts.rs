@@ -273,7 +273,7 @@ impl<'s> Parts<'s> {
         for (mut global, member) in taken {
             let after = mover_part.map(|(family, _)| self.member(family, &member));
             let moved = [mover, after].map(|id| id.is_some_and(|id| self.about(id).inside));
-            let differs = self.cap > 0 && self.walker.differs(&global);
+            let differs = self.cap > 0 && self.fault != Some(Fault::NoComparison) && self.walker.differs(&global);
             global.push(0);
             for inside in self.numbers_after(*number, moved) {
                 *global.last_mut().expect("it has this number") = inside;

@@ -26,7 +26,8 @@ impl<'a, 'c> Closure<'a, 'c> {
     }
 
     pub fn add(&mut self, view: View) {
-        let global = self.parts.globals.number(Global { memory: view.memory, fixed: view.fixed });
+        let global = Global { memory: view.memory, fixed: view.fixed, serial: view.serial };
+        let global = self.parts.globals.number(global);
         let mut members: Vec<usize> =
             view.members.into_iter().map(|member| self.parts.members.number(member)).collect();
         members.sort_unstable();
@@ -163,7 +164,7 @@ impl Part<'_, '_> {
     fn variable(&self, var: &StateVar) -> Result<i128, EvalError> {
         let (program, global) = (self.parts.program(), &self.parts.globals.all[self.global]);
         let fixed = super::parts::fixed_threads(program);
-        let lane = |thread| fixed.iter().position(|other| *other == thread).map(|at| &global.fixed[at]);
+        let lane = |thread| fixed.iter().position(|other| *other == thread).map(|at| &global.fixed[at].lane);
         match var {
             StateVar::Loc(loc) => Ok(global.memory[loc.index()]),
             StateVar::Reg(thread, register) => match lane(*thread).map(|lane| lane.registers[register.index()]) {
@@ -176,7 +177,8 @@ impl Part<'_, '_> {
                     return Ok(point.has(lane.pc).into());
                 }
                 let stands = |member: &&usize| {
-                    self.parts.thread_of(**member) == point.thread && point.has(self.parts.members.all[**member].1.pc)
+                    self.parts.thread_of(**member) == point.thread
+                        && point.has(self.parts.members.all[**member].1.lane.pc)
                 };
                 Ok(self.members.iter().filter(stands).count() as i128)
             }

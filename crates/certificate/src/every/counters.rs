@@ -10,11 +10,12 @@
 //! **Weights.** If on every path to an instruction a thread has added the same, its *weight* there, the counter is its initial value and the weights of all threads. Where no member's weight
 //! is negative and the value is below `cap`, members whose weights come to more than the others leave over are not there together.
 
-use cyrano_engine::configuration::{Configuration, Value};
-use cyrano_ir::dataflow::successors;
+use cyrano_engine::configuration::{Configuration, Product, Value};
+use cyrano_interp::steps::handed_on;
+use cyrano_ir::dataflow::{Liveness, successors};
 use cyrano_ir::{
-    AccessKind, Addr, BinOp, Change, Expr, InstrId, LocId, Op, Place, Program, Property, RegId, StateVar, Thread,
-    ThreadId, Ty,
+    AccessKind, Addr, BinOp, Blocks, Change, Expr, InstrId, LocId, Op, Place, Program, Property, RegId, StateVar,
+    Thread, ThreadId, Ty,
 };
 
 use super::EveryNumber;
@@ -34,6 +35,8 @@ pub(super) struct Counter {
     copies: Vec<Vec<RegId>>,
     /// For each thread and instruction what the thread has added before; nothing if there are no weights.
     weights: Option<Vec<Vec<i128>>>,
+    /// The largest weight of a member, if blocks are judged and one that is in no block has none.
+    pub of_blocks: Option<i128>,
 }
 
 /// The counters of a certificate; `Err` if one of them does not only count.
@@ -83,7 +86,12 @@ impl Counter {
             program.families.iter().all(|family| weights[family.thread.index()].iter().all(|weight| *weight >= 0))
         };
         let weights = weights.filter(positive);
-        (drop <= MOST_DROP).then_some(Self { loc, cap, drop, init: location.init, copies, weights })
+        let judges_blocks = *property == Property::CommitAtomicity;
+        if judges_blocks && program.thread_ids().any(|thread| hands_on(program, thread, &copies[thread.index()])) {
+            return None;
+        }
+        let of_blocks = weights.as_ref().filter(|_| judges_blocks).and_then(|weights| of_blocks(program, weights));
+        (drop <= MOST_DROP).then_some(Self { loc, cap, drop, init: location.init, copies, weights, of_blocks })
     }
 
     /// Whether the value is only known to be at least the bound.
@@ -97,9 +105,9 @@ impl Counter {
     }
 
     /// A configuration with another value of the counter.
-    pub fn with(&self, at: &Configuration, value: i128) -> Configuration {
+    pub fn with(&self, at: &Product, value: i128) -> Product {
         let mut at = at.clone();
-        at.memory[self.loc.index()] = value;
+        at.at.memory[self.loc.index()] = value;
         at
     }
 
@@ -118,7 +126,7 @@ impl Counter {
     pub fn left_over(&self, global: &Global, program: &Program) -> Option<i128> {
         let weights = self.weights.as_ref()?;
         let lanes = fixed_threads(program).into_iter().zip(&global.fixed);
-        let fixed: i128 = lanes.map(|(thread, lane)| weights[thread.index()][lane.pc.index()]).sum();
+        let fixed: i128 = lanes.map(|(thread, single)| weights[thread.index()][single.lane.pc.index()]).sum();
         Some(global.memory[self.loc.index()] - self.init - fixed)
     }
 
@@ -126,6 +134,33 @@ impl Counter {
     pub fn weight(&self, thread: ThreadId, pc: InstrId) -> i128 {
         self.weights.as_ref().map_or(0, |weights| weights[thread.index()][pc.index()])
     }
+}
+
+/// Whether a unit of a thread hands on a copy, which is compared with what the serial run has.
+fn hands_on(program: &Program, thread: ThreadId, copies: &[RegId]) -> bool {
+    let live = &Liveness::of_program(program)[thread.index()];
+    let thread = program.thread(thread);
+    let blocks = Blocks::of(thread);
+    let ends = |(pc, op): &(InstrId, &Op)| match op {
+        Op::BlockEnd(_) => true,
+        op => !blocks.inside(*pc) && matches!(op, Op::Access(_) | Op::AtomicEnd),
+    };
+    let instructions = thread.code.iter().enumerate().map(|(pc, instr)| (InstrId::new(pc), &instr.op));
+    instructions
+        .filter(ends)
+        .any(|(pc, _)| handed_on(thread, live, pc).iter().any(|register| copies.contains(register)))
+}
+
+/// The largest weight of a member, if those that are in no block have none.
+fn of_blocks(program: &Program, weights: &[Vec<i128>]) -> Option<i128> {
+    let members = || program.families.iter().map(|family| family.thread);
+    let light = |thread: ThreadId| {
+        let blocks = Blocks::of(program.thread(thread));
+        let weights = weights[thread.index()].iter().enumerate();
+        weights.into_iter().all(|(pc, weight)| *weight == 0 || blocks.inside(InstrId::new(pc)))
+    };
+    let most = || members().flat_map(|thread| weights[thread.index()].iter().copied()).max();
+    if members().all(light) { most() } else { None }
 }
 
 /// What each instruction adds; nothing if one may do something else to the variable, or take away more than once in a step.

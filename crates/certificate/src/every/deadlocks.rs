@@ -49,7 +49,7 @@ pub(super) fn exclude(closure: &mut Closure<'_, '_>, lines: &[Box<str>]) -> Resu
     let mut elements = FxHashSet::default();
     for line in lines {
         let (view, others) = state::parse_element(line).map_err(|why| closure.parts.refused(why, None))?;
-        let global = closure.parts.globals.number(Global { memory: view.memory, fixed: view.fixed });
+        let global = closure.parts.globals.number(Global { memory: view.memory, fixed: view.fixed, serial: None });
         let followed = view.members.into_iter().map(|member| closure.parts.members.number(member)).collect();
         let mut others: Vec<usize> = others.into_iter().map(|member| closure.parts.members.number(member)).collect();
         others.sort_unstable();
@@ -63,15 +63,15 @@ pub(super) fn idles(parts: &Parts<'_>, global: usize, member: Option<usize>) -> 
     let movers = parts.movers(member);
     let mut waits = false;
     for at in parts.configurations(global, member) {
-        let open: Vec<_> = movers.iter().filter(|thread| !parts.steps.is_done(&at, **thread)).collect();
+        let open: Vec<_> = movers.iter().filter(|thread| !parts.steps.is_done(&at.at, **thread)).collect();
         if open.is_empty() {
             return Ok(Idle::Ended);
         }
         let mut all = true;
         for thread in open {
-            let lane = &at.threads[thread.index()];
+            let lane = &at.at.threads[thread.index()];
             let at_section = matches!(parts.program().instr(*thread, lane.pc).op, Op::AtomicBegin);
-            let shut = || parts.steps.of(&at, *thread).map(|steps| steps.is_empty());
+            let shut = || parts.steps.of(&at.at, *thread).map(|steps| steps.is_empty());
             let shut = at_section
                 && lane.queue.is_empty()
                 && shut().map_err(|why| parts.refused(parts.show().beyond(why), None))?;
@@ -171,7 +171,8 @@ impl Elements<'_, '_, '_> {
         let parts = &*self.closure.parts;
         parts.counters.iter().all(|counter| {
             let Some(left) = counter.left_over(&parts.globals.all[global], parts.program()) else { return true };
-            let weight = |member: &usize| counter.weight(parts.thread_of(*member), parts.members.all[*member].1.pc);
+            let weight =
+                |member: &usize| counter.weight(parts.thread_of(*member), parts.members.all[*member].1.lane.pc);
             members.iter().map(weight).sum::<i128>() >= left || others.iter().any(|other| weight(other) > 0)
         })
     }

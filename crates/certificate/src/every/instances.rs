@@ -110,8 +110,8 @@ impl<'a, 'c> Instances<'a, 'c> {
         let program = self.parts.program();
         let fixed = super::parts::fixed_threads(program);
         let lanes = &self.parts.globals.all[global].fixed;
-        let fixed = fixed.into_iter().zip(lanes).map(|(thread, lane)| (thread, lane.pc));
-        let place = |member: &usize| (self.parts.thread_of(*member), self.parts.members.all[*member].1.pc);
+        let fixed = fixed.into_iter().zip(lanes).map(|(thread, single)| (thread, single.lane.pc));
+        let place = |member: &usize| (self.parts.thread_of(*member), self.parts.members.all[*member].1.lane.pc);
         let stands: Vec<_> = fixed.chain(members.iter().map(place)).collect();
         self.parts.seen.stood |= invariant.points().into_iter().any(|point| {
             let point = program.point(point);

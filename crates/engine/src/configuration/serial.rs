@@ -2,7 +2,7 @@
 
 use cyrano_ir::{InstrId, Program};
 
-use super::Value;
+use super::{Lane, Value};
 
 /// The serial run of the units that have committed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -35,6 +35,24 @@ pub struct Copied {
 
 /// What a unit hands on: its last instruction, and the values of registers.
 pub type HandedOn = (InstrId, Vec<i128>);
+
+/// A thread by itself, as views have it; the serial run of views has one way.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Single {
+    /// Where it stands.
+    pub lane: Lane,
+    /// For commit-atomicity, where it stands in the serial run, and the choices that it has yet to make there.
+    pub serial: Option<(Copied, Vec<i128>)>,
+}
+
+/// What the threads of a view share of the serial run.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SharedRun {
+    /// Memory.
+    pub memory: Vec<i128>,
+    /// How many members are in a block; from some number on, at least so many.
+    pub inside: usize,
+}
 
 impl Serial {
     /// What is wrong with it as the serial run of this program, if anything.

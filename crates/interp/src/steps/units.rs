@@ -9,7 +9,7 @@
 //! A thread's units commit in the order of its program: one whose turn comes takes those before it along. A step says what happened in it ([`Happened`]); the serial run
 //! that is compared is for whoever asks (`cyrano_certificate`). To memory a mark is nothing: no rule of `perform` looks at one.
 
-use cyrano_engine::configuration::{Configuration, Deferred, Mark, Value};
+use cyrano_engine::configuration::{Deferred, Lane, Mark, Value};
 use cyrano_ir::dataflow::{Liveness, expr_reads};
 use cyrano_ir::{Blocks, InstrId, Op, Program, RegId, Thread, ThreadId};
 
@@ -44,8 +44,8 @@ pub fn handed_on(thread: &Thread, live: &Liveness, end: InstrId) -> Vec<RegId> {
 impl Steps<'_> {
     /// Whether a thread is in none of its blocks, as far as its accesses are performed, and none of them has been overtaken: the units up to some point are
     /// performed, and nothing else.
-    pub fn is_between_units(&self, at: &Configuration, thread: ThreadId) -> bool {
-        let (Some(units), lane) = (&self.units, &at.threads[thread.index()]) else { return true };
+    pub fn is_between_units(&self, lane: &Lane, thread: ThreadId) -> bool {
+        let Some(units) = &self.units else { return true };
         let inside = |instr| units.blocks[thread.index()].inside(instr);
         let tells = |deferred: &Deferred| match deferred {
             Deferred::Mark(mark) => Some(*mark == Mark::Begin),

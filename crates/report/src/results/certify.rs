@@ -21,6 +21,8 @@ pub struct CertifyReport {
     pub criterion: String,
     /// The condition, where there is one.
     pub condition: Option<String>,
+    /// The file whose serial executions its observations are compared with, if it is another one.
+    pub reference: Option<String>,
     /// The model.
     pub model: String,
     /// Whether that is one that everybody has.
@@ -64,7 +66,8 @@ impl CertifyReport {
         let condition = self.condition.as_ref().map(|condition| format!(" ({condition})")).unwrap_or_default();
         let model = if self.built_in { "" } else { ", a model of the certificate's own" };
         let every = self.every_number.map(|_| ", for every number of threads").unwrap_or_default();
-        format!("{}{test}{set}: {}{condition} on {}{model}{every}", self.file, self.criterion, self.model)
+        let reference = self.reference.as_ref().map(|file| format!(", compared with {file}")).unwrap_or_default();
+        format!("{}{test}{set}: {}{condition}{reference} on {}{model}{every}", self.file, self.criterion, self.model)
     }
 }
 
@@ -80,6 +83,7 @@ pub fn certify_json(report: &CertifyReport, version: &str) -> String {
         "model": &report.model,
         "criterion": &report.criterion,
         "condition": &report.condition,
+        "reference": &report.reference,
         "states": report.states,
         "every_number": report.every_number.map(|k| object! { "k": k }),
         "reached": checked.map(|checked| checked.reached),

@@ -105,13 +105,59 @@ fn broken_saturations_are_refused() {
         "threads { shared c, x; thread w[*] { local q; loop { fetch_add(c, 1); q := c; assert q > 0; fetch_add(c, -1); } }
             thread v { local q; loop { atomic { q := c; assume q == 1; x := 1; } x := 0; } } }",
     ];
-    for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::HeavyMembers] {
+    let refused = |sources: &[&str], asked: Asked, fault: Fault| {
         let written = |source: &&str| {
-            (1..=2)
-                .filter_map(|k| written(source, Asked::Assertions, &super::model("sc"), k, Some(fault)))
-                .collect::<Vec<_>>()
+            (1..=2).filter_map(|k| written(source, asked, &super::model("sc"), k, Some(fault))).collect::<Vec<_>>()
         };
         let all: Vec<Certificate> = sources.iter().flat_map(written).collect();
         assert!(all.iter().any(|certificate| checked(certificate).is_err()), "{fault:?}: {} written", all.len());
+    };
+    for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::HeavyMembers] {
+        refused(&sources, Asked::Assertions, fault);
+    }
+    for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::NoComparison] {
+        refused(&BLOCKS, Asked::Blocks, fault);
+    }
+}
+
+/// Blocks that are atomic, or nearly.
+const BLOCKS: [&str; 5] = [
+    "threads { shared lock, n; thread w[*] { local r; loop { atomic a { atomic { r := lock; assume r == 0; lock := 1; }
+        commit; r := n; n := (r + 1) % 3; lock := 0; } } } }",
+    "threads { shared n; thread w[*] { local r; loop { atomic a { r := n; n := (r + 1) % 3; commit; } } } }",
+    "threads { shared n, m; thread w[*] { local r; loop { atomic a returns r { r := n; commit; } } }
+        thread v { atomic b { m := 1; commit; n := 1; } } }",
+    "threads { shared c, x; thread w[*] { local q; loop { atomic a { fetch_add(c, 1); commit; q := fetch_add(c, -1);
+        if q == 1 { x := 1; } } x := 0; } } }",
+    "threads { shared c, x, y; thread w[*] { local q, s; loop { atomic a returns s { fetch_add(c, 1); s := x; commit;
+        q := fetch_add(c, -1); if q == 1 { y := 1; } } } } }",
+];
+
+/// The serial run of a view is looked at, whatever the file says about it.
+#[test]
+fn serial_runs_of_views_are_not_believed() {
+    let model = super::model("sc");
+    let certificate = written(BLOCKS[0], Asked::Blocks, &model, 2, None).expect("it is proven");
+    assert_eq!(checked(&certificate), Ok(()));
+    let with = |change: &dyn Fn(&str) -> String| {
+        let states = certificate.states.iter().map(|line| change(line).into_boxed_str()).collect();
+        checked(&Certificate { states, ..certificate.clone() })
+    };
+    let cut = |line: &str| line.split(",\"ser\"").next().map_or_else(String::new, |line| format!("{line}}}"));
+    assert!(with(&cut).is_err_and(|why| why.contains("serial run")));
+    assert!(with(&|line| line.replace("\"in\":1", "\"in\":0")).is_err());
+    assert!(with(&|line| line.replace("\"in\":1", "\"in\":4")).is_err_and(|why| why.contains("knows more")));
+    assert!(with(&|line| line.replace("\"ser\":{\"m\":[0,1]", "\"ser\":{\"m\":[0,2]")).is_err());
+    let every = certificate.every_number.clone().expect("it has views");
+    // What a block hands on of a counter is compared, and so not only with constants.
+    let counting = (1..=2).find_map(|k| written(BLOCKS[4], Asked::Blocks, &model, k, None)).expect("it is proven");
+    assert_eq!(checked(&counting), Ok(()));
+    let program = compile(&BLOCKS[4].replace("returns s", "returns q"), None);
+    let program = cyrano_ir::Program { checks: counting.program.checks.clone(), ..program.untold() };
+    let handed = Certificate { program, ..counting };
+    assert!(checked(&handed).is_err_and(|why| why.contains("does not only count")));
+    for k in [1, 3] {
+        let every_number = Some(EveryNumber { k, ..every.clone() });
+        assert!(checked(&Certificate { every_number, ..certificate.clone() }).is_err(), "{k}");
     }
 }

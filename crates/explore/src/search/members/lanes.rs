@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use cyrano_engine::configuration::{Forgets, Lane};
+use cyrano_engine::configuration::{Forgets, Single};
 use cyrano_engine::{Limits, Query};
 use cyrano_ir::{InstrId, LocId};
 
@@ -23,19 +23,27 @@ impl<'a> Members<'a> {
 }
 
 impl MembersWalker<'_> {
-    /// Memory and the threads in no family.
-    pub fn shown(&mut self, global: &[u8]) -> (Vec<i128>, Vec<Lane>) {
+    /// Memory and the threads in no family, and the serial run's memory.
+    pub fn shown(&mut self, global: &[u8]) -> (Vec<i128>, Vec<Single>, Option<Vec<i128>>) {
         let fixed = self.load(global, None);
-        let lanes = fixed.into_iter().map(|thread| self.m.lane(&self.state, thread));
-        (self.state.memory.clone(), lanes.collect())
+        let threads = fixed.into_iter().map(|thread| self.single(thread)).collect();
+        let serial = self.state.shadow.as_ref().map(|shadow| shadow.members[0].memory.clone());
+        (self.state.memory.clone(), threads, serial)
     }
 
     /// A member.
-    pub fn shown_member(&mut self, family: usize, mut member: &[u8]) -> Lane {
+    pub fn shown_member(&mut self, family: usize, mut member: &[u8]) -> Single {
         let slot = self.slot(family);
         self.state.clone_from(&self.resting);
         super::get_thread(self.m, slot, &mut member, &mut self.state);
-        self.m.lane(&self.state, slot)
+        self.single(slot)
+    }
+
+    fn single(&self, thread: usize) -> Single {
+        let shadow = self.state.shadow.as_ref();
+        let serial = shadow
+            .map(|shadow| (self.m.copied(thread, &shadow.members[0].threads[thread]), shadow.chosen[thread].clone()));
+        Single { lane: self.m.lane(&self.state, thread), serial }
     }
 
     /// The counters, and from where on their values are not told apart.
