@@ -25,7 +25,7 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
     #[inline]
     pub(super) fn count(&mut self) -> Result<(), Halt> {
         self.expanded += 1;
-        let pays = self.forms.is_none() || self.expanded % TRIAL != 0 || self.computed < 4 * self.expanded;
+        let pays = self.forms.is_none() || !self.expanded.is_multiple_of(TRIAL) || self.computed < 4 * self.expanded;
         if pays { Ok(()) } else { Err(Halt::Formless) }
     }
 
