@@ -171,7 +171,8 @@ fn compare(shape: &Shape, folder: &Path, genmc: Option<&Path>) -> bool {
 
 fn ours(litmus: &Path, workers: usize) -> Found {
     let mut command = Command::new(cyrano());
-    command.args(["check", "--engine", "graphs", "--model", "rc11", "--format", "json", "--workers"]);
+    command.args(["check", "--engine", "graphs", "--model", "rc11", "--no-reduction", "thread-symmetry"]);
+    command.args(["--format", "json", "--workers"]);
     let output = command.arg(workers.to_string()).arg(litmus).output().expect("the binary runs");
     let text = String::from_utf8_lossy(&output.stdout);
     let number = |name: &str| text.split_once(&format!("\"{name}\": ")).map(|(_, rest)| leading(rest));

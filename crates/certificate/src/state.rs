@@ -18,13 +18,14 @@
 use std::fmt::Write;
 
 mod serial_run;
+mod view;
 
-use cyrano_engine::configuration::{
-    Configuration, Deferred, Entry, Lane, Mark, Operands, Product, SharedRun, Single, Value, View,
-};
+use cyrano_engine::configuration::{Configuration, Deferred, Entry, Lane, Mark, Operands, Product, Value};
 use cyrano_ir::{FenceSet, InstrId, LocId, RegId, ThreadId, UNDEFINED};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
+
+pub use view::{parse_element, parse_view, print_element, print_view};
 
 /// A state as a line.
 pub fn print(state: &Product) -> String {
@@ -82,19 +83,6 @@ fn lane(out: &mut String, lane: &Lane) {
     out.push_str(if lane.latest_done { ",1]" } else { "]" });
 }
 
-/// A thread of a view: a triple, and for commit-atomicity behind it always whether the latest access is done, its copy in the serial run, and its choices.
-fn single(out: &mut String, of: &Single) {
-    lane(out, &of.lane);
-    if let Some((copied, chosen)) = &of.serial {
-        out.pop();
-        out.push_str(if of.lane.latest_done { "," } else { ",0," });
-        serial_run::copied(out, copied);
-        out.push(',');
-        list(out, chosen, |out, value| number(out, *value));
-        out.push(']');
-    }
-}
-
 fn captured(out: &mut String, of: &[(RegId, Value)]) {
     out.push_str(",\"w\":");
     list(out, of, |out, (register, captured)| {
@@ -143,65 +131,6 @@ fn deferred(out: &mut String, deferred: &Deferred) {
     out.push_str(if entry.stale { ",\"s\":true}" } else { "}" });
 }
 
-/// A member as a quadruple.
-fn members(of: &[(usize, Single)]) -> String {
-    let member = |(family, member): &(usize, Single)| {
-        let mut out = String::new();
-        single(&mut out, member);
-        format!("[{family},{}", &out[1..])
-    };
-    let mut members: Vec<String> = of.iter().map(member).collect();
-    members.sort_unstable();
-    members.join(",")
-}
-
-/// An element as a line: like a view, and `o` has the others beside those members that are followed.
-pub fn print_element(followed: &View, others: &[(usize, Single)]) -> String {
-    let view = print_view(followed);
-    format!("{},\"o\":[{}]}}", &view[..view.len() - 1], members(others))
-}
-
-/// A view as a line: `v` has its members, each behind the number of its family, and `t` the threads that are in no family. For commit-atomicity `ser` has the memory of the
-/// serial run, and how many members are in a block.
-pub fn print_view(view: &View) -> String {
-    let mut out = String::with_capacity(64);
-    out.push_str("{\"m\":");
-    list(&mut out, &view.memory, |out, value| number(out, *value));
-    out.push_str(",\"t\":");
-    list(&mut out, &view.fixed, single);
-    let _ = write!(out, ",\"v\":[{}]", members(&view.members));
-    if let Some(SharedRun { memory, inside }) = &view.serial {
-        out.push_str(",\"ser\":{\"m\":");
-        list(&mut out, memory, |out, value| number(out, *value));
-        let _ = write!(out, ",\"in\":{inside}}}");
-    }
-    out.push('}');
-    out
-}
-
-/// Reads the line of a view.
-pub fn parse_view(line: &str) -> Result<View, String> {
-    match parse_element(line)? {
-        (view, others) if others.is_empty() && !line.contains("\"o\"") => Ok(view),
-        _ => Err("a view has nobody beside it".into()),
-    }
-}
-
-/// Reads the line of an element; the members that are followed are in the order of their families.
-pub fn parse_element(line: &str) -> Result<(View, Vec<(usize, Single)>), String> {
-    let line: ViewLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    let memory = line.m.into_iter().map(known).collect::<Result<_, _>>()?;
-    let fixed = line.t.into_iter().map(SingleLine::single).collect::<Result<_, _>>()?;
-    let member = |MemberLine(family, pc, registers, queue, latest, copied, chosen)| {
-        Ok((family, SingleLine(pc, registers, queue, latest, copied, chosen).single()?))
-    };
-    let mut members = line.v.into_iter().map(member).collect::<Result<Vec<_>, String>>()?;
-    members.sort_by_key(|(family, _)| *family);
-    let others = line.o.into_iter().map(member).collect::<Result<_, String>>()?;
-    let serial = line.ser.map(SharedLine::read).transpose()?;
-    Ok((View { memory, fixed, members, serial }, others))
-}
-
 /// Reads a line.
 pub fn parse(line: &str) -> Result<Product, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
@@ -223,45 +152,6 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ViewLine {
-    m: Vec<Shown>,
-    t: Vec<SingleLine>,
-    v: Vec<MemberLine>,
-    #[serde(default)]
-    o: Vec<MemberLine>,
-    ser: Option<SharedLine>,
-}
-
-#[derive(Deserialize)]
-struct MemberLine(
-    usize,
-    u32,
-    Vec<Shown>,
-    Vec<Item>,
-    #[serde(default)] Option<u8>,
-    #[serde(default)] Option<serial_run::CopyLine>,
-    #[serde(default)] Option<Vec<Shown>>,
-);
-
-#[derive(Deserialize)]
-struct SingleLine(
-    u32,
-    Vec<Shown>,
-    Vec<Item>,
-    #[serde(default)] Option<u8>,
-    #[serde(default)] Option<serial_run::CopyLine>,
-    #[serde(default)] Option<Vec<Shown>>,
-);
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SharedLine {
-    m: Vec<Shown>,
-    r#in: usize,
-}
-
-#[derive(Deserialize)]
 struct Triple(u32, Vec<Shown>, Vec<Item>, #[serde(default)] Option<u8>);
 
 #[derive(Deserialize)]
@@ -277,28 +167,6 @@ struct Item {
     c: bool,
     #[serde(default)]
     s: bool,
-}
-
-impl SharedLine {
-    fn read(self) -> Result<SharedRun, String> {
-        let memory = self.m.into_iter().map(known).collect::<Result<_, _>>()?;
-        Ok(SharedRun { memory, inside: self.r#in })
-    }
-}
-
-impl SingleLine {
-    fn single(self) -> Result<Single, String> {
-        let Self(pc, registers, queue, latest, copied, chosen) = self;
-        let serial = match (copied, chosen) {
-            (Some(copied), Some(chosen)) => {
-                Some((copied.read()?, chosen.into_iter().map(known).collect::<Result<_, _>>()?))
-            }
-            (None, None) => None,
-            _ => return Err("a copy in the serial run has choices beside it".into()),
-        };
-        let latest = latest.filter(|latest| *latest != 0 || serial.is_none());
-        Ok(Single { lane: Triple(pc, registers, queue, latest).lane()?, serial })
-    }
 }
 
 impl Triple {

@@ -81,6 +81,15 @@ pub fn parse(source: &str, name: &str, resolver: Resolver<'_>) -> Result<Unit, V
     Ok(Unit { name: name.into(), checked, sources, escapes, kept, addresses })
 }
 
+/// What the preprocessor makes of a file: its tokens with white space between them.
+pub fn preprocessed(source: &str, name: &str, resolver: Resolver<'_>) -> Result<String, Vec<Diagnostic>> {
+    let mut sources = source::Sources::default();
+    sources.add(name, source.to_string(), source::Loc::default());
+    let mut problems = source::Problems::default();
+    let (text, _) = preprocess::preprocess(&mut sources, resolver, &mut problems);
+    if problems.is_empty() { Ok(text.text) } else { Err(problems.finish(&sources)) }
+}
+
 /// The program in which locals live on when their calls end, and the places of the locals that would not; none if all do anyway.
 ///
 /// An engine that knows no freed memory can be asked about it; that it finds nothing wrong says nothing about accesses to these locals.

@@ -75,6 +75,8 @@ pub(crate) struct Shared<'u> {
     pub(crate) fixed: BTreeMap<GlobalId, i128>,
     /// For each function whether it creates or joins threads.
     pub(crate) threaded: Vec<bool>,
+    /// Likewise whether it creates any.
+    pub(crate) creating: Vec<bool>,
 }
 
 /// A thread in the making.

@@ -1,6 +1,7 @@
 //! A test as a program: the threads of the test, each a sequence of operations.
 //!
-//! The thread `init` calls the initialisation and the operations before the parentheses; it is the program's setup. Every operation is
+//! The thread `init` calls the initialisation and the operations before the parentheses; it is the program's setup. The thread `after` calls those behind them:
+//! every other thread tells by a word of its own that it has ended, by a release, and `after` waits for all of these, by acquires, as if it joined them. Every operation is
 //! bracketed, so that the model `serial` knows it as a unit, and its observed arguments and results are registers of their own that keep
 //! their values to the end. The columns of an observation follow threads, then program order: `in` arguments, result, `out` parameters.
 
@@ -31,11 +32,13 @@ pub struct Bounds {
     pub objects: u32,
     /// Whether `malloc` may also return what was freed.
     pub reuse: bool,
+    /// Whether memory that is not freed when a whole program ends is an error.
+    pub leaks: bool,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { objects: 4, reuse: true }
+        Self { objects: 4, reuse: true, leaks: false }
     }
 }
 
@@ -63,13 +66,24 @@ fn program_with(
     let mut shared = shared(unit, bounds, known, setup);
     let mut made: Vec<Made> = Vec::new();
     if setup {
-        made.push(thread(&mut shared, test, "init", (&test.interface.init, &test.before), None)?);
+        let (init, steps) = (&test.interface.init[..], &test.before[..]);
+        made.push(thread(&mut shared, test, &Part { name: "init", init, steps, ..Part::default() }, None)?);
     }
-    shared.threads = test.threads.len() + usize::from(setup);
+    let joined = !test.after.is_empty();
+    shared.threads = test.threads.len() + usize::from(setup) + usize::from(joined);
     let mut order = CallOrder::new(&mut shared, &test.orders);
+    let mut ended = Vec::new();
     for (index, steps) in test.threads.iter().enumerate() {
         shared.thread = made.len();
-        made.push(thread(&mut shared, test, &format!("thread{}", index + 1), (&[], steps), Some(&mut order))?);
+        let name = &format!("thread{}", index + 1);
+        let ends = joined.then(|| shared.memory.end(name));
+        ended.extend(ends);
+        made.push(thread(&mut shared, test, &Part { name, steps, ends, ..Part::default() }, Some(&mut order))?);
+    }
+    if joined {
+        shared.thread = made.len();
+        let part = Part { name: "after", steps: &test.after, behind: &ended, ..Part::default() };
+        made.push(thread(&mut shared, test, &part, None)?);
     }
     // The numbers of calls are observed behind everything else.
     let numbers = order.numbers;
@@ -87,7 +101,8 @@ fn program_with(
 
 /// What threads share before the first of them is lowered.
 pub(crate) fn shared(unit: &Unit, bounds: Bounds, known: Vec<Object>, setup: bool) -> Shared<'_> {
-    let (memory, _) = Memory::new(&unit.checked, &unit.sources);
+    let (mut memory, _) = Memory::new(&unit.checked, &unit.sources);
+    memory.leaks = bounds.leaks;
     Shared {
         checked: &unit.checked,
         sources: &unit.sources,
@@ -98,7 +113,7 @@ pub(crate) fn shared(unit: &Unit, bounds: Bounds, known: Vec<Object>, setup: boo
         mentioned: BTreeMap::new(),
         memory,
         objects: bounds.objects.max(1),
-        reused: if bounds.reuse { known.clone() } else { Vec::new() },
+        reused: if bounds.reuse && unit.checked.frees { known.clone() } else { Vec::new() },
         known,
         thread: 0,
         setup,
@@ -109,6 +124,7 @@ pub(crate) fn shared(unit: &Unit, bounds: Bounds, known: Vec<Object>, setup: boo
         counts: false,
         fixed: BTreeMap::new(),
         threaded: Vec::new(),
+        creating: Vec::new(),
     }
 }
 
@@ -173,29 +189,44 @@ fn assemble(unit: &Unit, name: &str, made: Vec<Made>, memory: Memory, setup: Opt
     program
 }
 
+/// What a thread of a test does.
+#[derive(Default)]
+struct Part<'t> {
+    name: &'t str,
+    init: &'t [Call],
+    steps: &'t [Step],
+    /// The word that tells of its end.
+    ends: Option<i128>,
+    /// The words that tell of the ends it waits for.
+    behind: &'t [i128],
+}
+
 fn thread(
     shared: &mut Shared<'_>,
     test: &Test,
-    name: &str,
-    (init, steps): (&[Call], &[Step]),
+    part: &Part<'_>,
     mut order: Option<&mut CallOrder>,
 ) -> Result<Made, Vec<Diagnostic>> {
     // 1 says of a mutex that it was destroyed.
     let own = shared.thread as i128 + 2;
-    let mut builder = Builder { lowerer: Lowerer::new(shared), name: name.into(), observed: Vec::new() };
+    let mut builder = Builder { lowerer: Lowerer::new(shared), name: part.name.into(), observed: Vec::new() };
     builder.lowerer.own = own;
-    for call in init {
+    for word in part.behind {
+        builder.lowerer.wait_for(&Ir::Const(*word), 0);
+    }
+    for call in part.init {
         builder.operation(call, &call.name, "init", None);
     }
-    for (position, step) in steps.iter().enumerate() {
+    for (position, step) in part.steps.iter().enumerate() {
         let Some(call) = test.interface.operations.get(step.operation) else { continue };
         builder.lowerer.primed = step.primed;
         let prime = if step.primed { "'" } else { "" };
         let label = format!("{}{}", call.name, position + 1);
         builder.operation(call, &format!("{}{prime}", call.name), &label, order.as_deref_mut());
     }
-    let Builder { lowerer, observed, .. } = builder;
-    finished(lowerer, name, observed)
+    let Builder { mut lowerer, observed, .. } = builder;
+    part.ends.into_iter().for_each(|word| lowerer.mark_word(word, 0, 1));
+    finished(lowerer, part.name, observed)
 }
 
 /// The thread that was lowered, if it could be.

@@ -45,6 +45,8 @@ pub(crate) struct Call {
     pub(crate) args: Vec<Argument>,
     /// The result's name in observations, if it is observed.
     pub(crate) result: Option<String>,
+    /// Whether only one of the threads in parentheses may call it.
+    pub(crate) single: bool,
 }
 
 /// An argument of an operation.
@@ -58,7 +60,7 @@ pub(crate) enum Argument {
     Out(Type, Option<bool>),
 }
 
-/// A test: a sequence of operations, then threads.
+/// A test: a sequence of operations, then threads, then a sequence again.
 #[derive(Clone, Debug)]
 pub struct Test {
     /// Its name.
@@ -67,6 +69,8 @@ pub struct Test {
     pub before: Vec<Step>,
     /// The operations of each thread.
     pub threads: Vec<Vec<Step>>,
+    /// Operations when all threads have ended.
+    pub after: Vec<Step>,
     /// What it says about the order of calls.
     pub orders: Orders,
     /// Where it stands in the tests file.
@@ -94,20 +98,33 @@ impl TestFile {
         self.tests.iter().find(|test| test.name == name)
     }
 
-    /// A test that nobody declared, from its notation, which is its name.
-    pub fn by_notation(&self, notation: &str) -> Option<Test> {
-        parse::by_notation(notation, &self.interface)
+    /// A test that nobody declared, from its notation, which is its name; nothing if this is no notation.
+    pub fn by_notation(&self, notation: &str) -> Option<Result<Test, Vec<Diagnostic>>> {
+        notation.contains('(').then(|| parse::by_notation(notation, &self.interface))
     }
 }
 
 impl Test {
     /// The number of operation calls.
     pub fn calls(&self) -> usize {
-        self.before.len() + self.threads.iter().map(Vec::len).sum::<usize>()
+        self.before.len() + self.threads.iter().map(Vec::len).sum::<usize>() + self.after.len()
+    }
+
+    /// An operation that only one thread may call, and that two of them do.
+    pub(crate) fn shared(&self) -> Option<&str> {
+        let callers = |operation: usize| self.threads.iter().filter(|steps| calls(steps, operation)).count();
+        let operations = self.interface.operations.iter().enumerate();
+        let mut shared = operations.filter(|(at, operation)| operation.single && callers(*at) > 1);
+        shared.next().map(|(_, operation)| operation.name.as_str())
     }
 }
 
-/// The test in the paper's notation: `e ( ed | de )`, and what it says about the order of calls.
+/// Whether one of these steps is this operation.
+fn calls(steps: &[Step], operation: usize) -> bool {
+    steps.iter().any(|step| step.operation == operation)
+}
+
+/// The test in the paper's notation, with what comes behind the threads, and what it says about the order of calls: `e ( ed | de ) d`.
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |step: &Step| {
@@ -121,7 +138,11 @@ impl fmt::Display for Test {
             write!(f, "{} ", sequence(&self.before))?;
         }
         let threads: Vec<_> = self.threads.iter().map(|thread| sequence(thread)).collect();
-        write!(f, "( {} ){}", threads.join(" | "), self.orders)
+        write!(f, "( {} )", threads.join(" | "))?;
+        if !self.after.is_empty() {
+            write!(f, " {}", sequence(&self.after))?;
+        }
+        self.orders.fmt(f)
     }
 }
 

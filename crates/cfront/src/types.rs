@@ -108,6 +108,13 @@ pub(crate) struct Bits {
     pub(crate) store: Store,
 }
 
+impl Bits {
+    /// Whether a field is nothing but its word: a value of the one is the value of the other.
+    pub(crate) fn is_word(self) -> bool {
+        self.store == Store::Whole && self.shift == 0 && !self.signed
+    }
+}
+
 /// How a field of a word in memory is assigned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Store {
@@ -281,13 +288,19 @@ impl Types {
         }
         let unit = self.layout(&field.ty);
         let (width, unit_bits) = (if field.narrow { field.bits.width.into() } else { unit.size * 8 }, unit.size * 8);
+        if width == 0 && field.narrow {
+            cursor.bits = cursor.bits.next_multiple_of(unit_bits);
+            return cursor.bits;
+        }
         if !field.narrow {
             cursor.bits = cursor.bits.next_multiple_of(unit.align * 8);
         } else if cursor.bits / unit_bits != (cursor.bits + width - 1) / unit_bits {
             cursor.bits = cursor.bits.next_multiple_of(unit_bits);
         }
         let start = cursor.bits;
-        cursor.align = cursor.align.max(unit.align);
+        // What has no name does not align (System V ABI for AMD64, 3.1.2).
+        let aligns = !(field.narrow && field.name.is_empty());
+        cursor.align = if aligns { cursor.align.max(unit.align) } else { cursor.align };
         cursor.end = cursor.end.max(start.saturating_add(width));
         cursor.bits = if self.def(id).union { 0 } else { start.saturating_add(width) };
         start
@@ -329,6 +342,8 @@ impl Types {
                         Member { path, listed: listed && member.listed, ..member }
                     }))
                 }
+                // Padding.
+                _ if field.name.is_empty() => {}
                 ty => found.push(Member { name: field.name.clone(), ty: ty.clone(), path: vec![at], listed }),
             }
         }

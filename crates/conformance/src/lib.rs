@@ -18,6 +18,7 @@ pub mod corpus;
 pub mod dress;
 pub mod generate;
 pub mod hangs;
+pub mod memories;
 pub mod models;
 pub mod pinned;
 pub mod random_c;

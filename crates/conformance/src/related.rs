@@ -17,7 +17,7 @@ use cyrano_memory::Model;
 use proptest::prelude::*;
 
 pub use lives::lives;
-pub use spins::{Round, spinning};
+pub use spins::{Round, locking, spinning};
 use words::Words;
 
 use crate::generate::Value;
@@ -62,7 +62,7 @@ pub enum Step {
 /// A word of memory.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// `x`, `y`, `z`.
+    /// `x`, `y`, `z`, and `l` for a lock.
     Named(u8),
     /// An element of `a`, chosen by a register.
     Element(u8),
@@ -215,7 +215,7 @@ impl Related {
     /// Its text.
     pub fn text(&self, model: &Model) -> String {
         let words = Words::of(model);
-        let mut out = String::from("program random\nlocation x = 0\nlocation y = 0\nlocation z = 0\n");
+        let mut out = String::from("program random\nlocation x = 0\nlocation y = 0\nlocation z = 0\nlocation l = 0\n");
         out.push_str("location \"a[0]\" = 0\nlocation \"a[1]\" = 0\narray a = \"a[0]\" of 2\narray m0 = x of 1\narray m1 = y of 1\n");
         let mut observed = Vec::new();
         for (number, steps) in self.threads.iter().enumerate() {
@@ -381,7 +381,7 @@ fn steady(place: Place, register: u8) -> Place {
 
 fn place_text(place: Place) -> String {
     match place {
-        Place::Named(x) => ["x", "y", "z"][usize::from(x)].into(),
+        Place::Named(x) => ["x", "y", "z", "l"][usize::from(x)].into(),
         Place::Element(r) => format!("a[(r{r} % 2)]"),
         Place::Through(x, r) => format!("m{x}[(r{r} - r{r})]"),
     }

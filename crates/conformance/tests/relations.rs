@@ -8,13 +8,14 @@ use cyrano_conformance::hangs::{Told, hangs_agree};
 use cyrano_conformance::pinned;
 use cyrano_conformance::related::count::Table;
 use cyrano_conformance::related::features::FEATURES;
-use cyrano_conformance::related::{related, spinning};
+use cyrano_conformance::related::{Related, locking, related, spinning};
 use cyrano_conformance::relations::{attire, engines_agree};
 use cyrano_conformance::{compare, corpus, limits};
 use cyrano_engine::{Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_ir::Property;
 use cyrano_litmus::generate::{Cycle, Relation, Target};
+use cyrano_memory::Model;
 use cyrano_symbolic::Symbolic;
 use proptest::prelude::*;
 use proptest::test_runner::TestError;
@@ -197,25 +198,21 @@ fn races_are_found_beside_endless_loops() {
 #[test]
 fn waiting_loops_lose_no_outcomes() {
     let cases = if pinned::long() { 5_000 } else { 150 };
+    nothing_is_lost(cases, spinning(6, cyrano_memory::relational().len()));
+}
+
+/// The same for locks that are taken by exchanging until they were free.
+#[test]
+fn locks_lose_no_outcomes() {
+    let cases = if pinned::long() { 20_000 } else { 200 };
+    nothing_is_lost(cases, locking(4, cyrano_memory::relational().len()));
+}
+
+fn nothing_is_lost(cases: u32, programs: impl Strategy<Value = Related>) {
     let models: Vec<_> = cyrano_memory::relational();
     let compared = Cell::new(0);
-    let result = pinned::runner(cases, file!()).run(&spinning(6, models.len()), |random| {
-        let model = &models[random.model];
-        let program = random.program(model);
-        let query = Query::new(&program, model, Question::Outcomes).expect("a question");
-        let symbolic = Symbolic { iterations: 2, ..Symbolic::default() };
-        let few = cyrano_interp::Interp.ask(query, &limits(2.0, 2), &());
-        if symbolic.supports(&query).is_err() || few.verdict == Verdict::Unknown {
-            return Ok(());
-        }
-        let all = symbolic.ask(query, &limits(2.0, 2), &());
-        if all.verdict == Verdict::Unknown {
-            return Ok(());
-        }
-        prop_assert_eq!(&all.outcomes, &few.outcomes, "{}", model.name);
-        if all.verdict == Verdict::Verified {
-            compared.set(compared.get() + 1);
-        }
+    let result = pinned::runner(cases, file!()).run(&programs, |random| {
+        compared.set(compared.get() + u32::from(has_all(&random, &models[random.model])?));
         Ok(())
     });
     match result {
@@ -224,7 +221,29 @@ fn waiting_loops_lose_no_outcomes() {
         Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
     }
     println!("{cases} programs, {} with all outcomes", compared.get());
-    assert!(compared.get() >= cases as usize / 2, "only {} have all outcomes", compared.get());
+    assert!(compared.get() >= cases / 2, "only {} have all outcomes", compared.get());
+}
+
+/// Whether the symbolic engine has all outcomes of a program, which are those that the reference finds, as is whether an assertion fails.
+fn has_all(random: &Related, model: &Model) -> Result<bool, TestCaseError> {
+    let program = random.program(model);
+    let ask = |engine: &dyn Engine, question| {
+        let query = Query::new(&program, model, question).expect("a question");
+        engine.supports(&query).is_ok().then(|| engine.ask(query, &limits(2.0, 2), &()))
+    };
+    let symbolic = Symbolic { iterations: 2, ..Symbolic::default() };
+    let both = |question| Some((ask(&symbolic, question)?, ask(&cyrano_interp::Interp, question)?));
+    let Some((all, few)) = both(Question::Outcomes) else { return Ok(false) };
+    if [&all, &few].iter().any(|answer| answer.verdict == Verdict::Unknown) {
+        return Ok(false);
+    }
+    prop_assert_eq!(&all.outcomes, &few.outcomes, "{}", model.name);
+    if let Some((wrong, reference)) = both(Question::Holds(&Property::Assertions)) {
+        let known = [&wrong, &reference].iter().all(|answer| answer.verdict != Verdict::Unknown);
+        let fails = [&wrong, &reference].map(|answer| answer.verdict == Verdict::Violated);
+        prop_assert!(!known || fails[0] == fails[1], "{}: assertions {:?}", model.name, fails);
+    }
+    Ok(all.verdict == Verdict::Verified)
 }
 
 /// Threads that spin: what the symbolic engine says about termination is what the reference says.

@@ -3,6 +3,8 @@
 //! There is one program at a time on a thread of the machine, and its state is [there](with). Operations of the program under test come in through [`ask()`](ask::ask).
 //!
 //! **Invariants**
+//! - What was done before in an execution with the same past is done first ([`State::repeated`]): so whoever does something new finds the accesses of all others there,
+//!   and two accesses that are both repeated were compared when the later one was new.
 //! - Nobody holds the state while the program under test runs.
 //! - What an execution made is named by who made it and as the how-manieth, which is the same in every execution with the same past; addresses are not.
 //! - An execution that is left before its end is forgotten, not unwound: no code of the program under test runs then. What it had allocated is not given back.
@@ -96,6 +98,8 @@ pub(crate) struct State {
     pub(crate) main: Rc<dyn Fn()>,
     /// The number of this run from the start.
     pub(crate) epoch: u64,
+    /// Whether all have done again what they did before in executions with the same past, so that threads may do what is new.
+    pub(crate) repeated: bool,
     /// Whether a thread of the program runs, and not whoever looks after it.
     pub(crate) running: bool,
     /// Whether something is made that is there lazily, and need not be given back.
@@ -148,6 +152,7 @@ impl State {
             lazy: FxHashMap::default(),
             main,
             epoch: 0,
+            repeated: false,
             running: false,
             making_lazy: 0,
             violation: None,

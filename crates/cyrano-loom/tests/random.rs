@@ -1,14 +1,17 @@
-//! Random programs, as native closures here and in the IR on the engine of execution graphs: as many executions, and the same outcomes.
+//! Random programs, as native closures here and in the IR on the engine of execution graphs: as many executions, and the same outcomes; or a race in both.
 //!
 //! The IR's side is itself compared with the reference (`crates/graphs/tests`). What is here alone is what the comparison is about: threads that are run again, told
 //! what their reads returned, in another order, and joined.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc as Shared, Mutex};
 
-use cyrano_engine::{Engine, Limits, Query, Question};
+use cyrano_engine::{Engine, Limits, Query, Question, Verdict};
 use cyrano_graphs::Graphs;
+use cyrano_ir::Property;
+use cyrano_loom::cell::UnsafeCell;
 use cyrano_loom::model::Builder;
 use cyrano_loom::sync::Arc;
 use cyrano_loom::sync::atomic::{AtomicU32, Ordering, fence};
@@ -26,6 +29,9 @@ enum Op {
     /// Stores the second number if the first is there.
     Exchange(usize, [u32; 2], Ordering, Ordering),
     Fence(Ordering),
+    /// Writes what is not atomic, or reads it.
+    Write,
+    Read,
     /// Leaves out the next operation if what was read last is not 0.
     Skip,
 }
@@ -68,18 +74,35 @@ impl Random {
         }
     }
 
-    fn program(&mut self) -> Vec<Vec<Op>> {
+    /// A program; some of its accesses may not be atomic.
+    fn program(&mut self, plain: bool) -> Vec<Vec<Op>> {
         let threads = 2 + self.below(3);
-        let most = [4, 3, 2][threads - 2];
-        (0..threads).map(|_| (0..1 + self.below(most)).map(|_| self.op()).collect()).collect()
+        let most = [4, 3, 2][threads - 2] + usize::from(plain);
+        let mut thread = || {
+            let length = 1 + self.below(most);
+            let mut op = || if plain && self.below(3) == 0 { self.of(&[Op::Write, Op::Read]) } else { self.op() };
+            (0..length).map(|_| op()).collect()
+        };
+        (0..threads).map(|_| thread()).collect()
     }
 }
 
 /// What each thread has read, and what is there in the end.
 type Outcomes = BTreeSet<Vec<u32>>;
 
+/// Words that are atomic, and one that is not.
+struct Memory {
+    words: [AtomicU32; LOCATIONS],
+    plain: UnsafeCell<u32>,
+}
+
+// SAFETY: that accesses to the cell race is found before they are made.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
 /// Runs a thread; says what it has read.
-fn run(ops: &[Op], memory: &[AtomicU32; LOCATIONS]) -> Vec<u32> {
+fn run(ops: &[Op], Memory { words: memory, plain }: &Memory) -> Vec<u32> {
     let (mut read, mut last, mut skips) = (Vec::new(), 0, false);
     for op in ops {
         let value = if std::mem::take(&mut skips) {
@@ -105,6 +128,16 @@ fn run(ops: &[Op], memory: &[AtomicU32; LOCATIONS]) -> Vec<u32> {
                     fence(order);
                     None
                 }
+                Op::Write => {
+                    // SAFETY: the pointer is used for as long as the cell is lent.
+                    plain.with_mut(|plain| unsafe { *plain += 1 });
+                    None
+                }
+                Op::Read => {
+                    // SAFETY: as above.
+                    plain.with(|plain| unsafe { *plain });
+                    None
+                }
                 Op::Skip => {
                     skips = last != 0;
                     None
@@ -121,25 +154,36 @@ fn is_read(op: &Op) -> bool {
     matches!(op, Op::Load(..) | Op::Add(..) | Op::Swap(..) | Op::Exchange(..))
 }
 
-fn natively(program: &[Vec<Op>]) -> (u64, Outcomes) {
+/// How many executions a program has, and what is observed in them; nothing if there is a race.
+fn natively(program: &[Vec<Op>]) -> Option<(u64, Outcomes)> {
     let seen = Shared::new(Mutex::new(Outcomes::new()));
     let (put, program) = (Shared::clone(&seen), program.to_vec());
     let mut builder = Builder::new();
     builder.c11_release_sequences = true;
-    let explored = builder.explore(move || {
-        let memory: Arc<[AtomicU32; LOCATIONS]> = Arc::new(std::array::from_fn(|_| AtomicU32::new(0)));
+    let run = move || {
+        let words = std::array::from_fn(|_| AtomicU32::new(0));
+        let memory = Arc::new(Memory { words, plain: UnsafeCell::new(0) });
         let begin = |ops: &Vec<Op>| {
             let (ops, memory) = (ops.clone(), memory.clone());
             thread::spawn(move || run(&ops, &memory))
         };
         let threads: Vec<_> = program.iter().map(begin).collect();
         let mut outcome: Vec<u32> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
-        outcome.extend(memory.iter().map(|word| word.load(Ordering::Relaxed)));
+        outcome.extend(memory.words.iter().map(|word| word.load(Ordering::Relaxed)));
         put.lock().unwrap().insert(outcome);
-    });
-    assert!(explored.complete);
-    let seen = seen.lock().unwrap().clone();
-    (explored.executions, seen)
+    };
+    match catch_unwind(AssertUnwindSafe(|| builder.explore(run))) {
+        Ok(explored) => {
+            assert!(explored.complete);
+            let seen = seen.lock().unwrap().clone();
+            Some((explored.executions, seen))
+        }
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().expect("a panic with a text");
+            assert!(text.starts_with("data race: "), "{text}");
+            None
+        }
+    }
 }
 
 fn tags(order: Ordering) -> &'static str {
@@ -174,6 +218,8 @@ fn instructions(op: &Op, read: usize) -> Vec<String> {
             format!("r{read} := cas {}, {old}, {new} {} else {}", name(loc), tags(success), tags(failure))
         }
         Op::Fence(order) => format!("fence thread_fence.{}", fence_name(order)),
+        Op::Write => "store z, 1".to_owned(),
+        Op::Read => "plain := load z".to_owned(),
         Op::Skip => return Vec::new(),
     };
     let sees = is_read(op).then(|| format!("last := r{read}"));
@@ -182,10 +228,10 @@ fn instructions(op: &Op, read: usize) -> Vec<String> {
 
 /// The same program in the IR's text form: each read has a register of its own, and what was read last is in another one. A read that is left out is 0.
 fn in_text(program: &[Vec<Op>]) -> String {
-    let mut text = "program p\nlocation x = 0\nlocation y = 0\n".to_owned();
+    let mut text = "program p\nlocation x = 0\nlocation y = 0\nlocation z = 0\n".to_owned();
     let mut observed = String::new();
     for (thread, ops) in program.iter().enumerate() {
-        let _ = writeln!(text, "thread t{thread}\nregister last = 0");
+        let _ = writeln!(text, "thread t{thread}\nregister last = 0\nregister plain = 0");
         let (mut code, mut read) = (Vec::new(), 0);
         let mut skips = false;
         for op in ops {
@@ -210,15 +256,19 @@ fn in_text(program: &[Vec<Op>]) -> String {
     text + &observed + "observe x = x\nobserve y = y\n"
 }
 
-fn in_ir(program: &[Vec<Op>]) -> (u64, Outcomes) {
+fn in_ir(program: &[Vec<Op>]) -> Option<(u64, Outcomes)> {
     let text = in_text(program);
     let parsed = cyrano_ir::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let model = cyrano_memory::named("rc11").unwrap();
-    let query = Query::new(&parsed, &model, Question::Outcomes).unwrap();
     let graphs = Graphs { thread_symmetry: false, ..Graphs::default() };
+    let races = Query::new(&parsed, &model, Question::Holds(&Property::Races)).unwrap();
+    if graphs.ask(races, &Limits::default(), &()).verdict == Verdict::Violated {
+        return None;
+    }
+    let query = Query::new(&parsed, &model, Question::Outcomes).unwrap();
     let answer = graphs.ask(query, &Limits::default(), &());
     let outcomes = answer.outcomes.iter().map(|values| values.iter().map(|value| *value as u32).collect()).collect();
-    (answer.stats.executions.unwrap(), outcomes)
+    Some((answer.stats.executions.unwrap(), outcomes))
 }
 
 #[test]
@@ -227,15 +277,20 @@ fn native_programs_are_those_of_the_ir() {
         Ok(long) if !long.is_empty() => 20_000,
         _ => 300,
     };
-    let mut random = Random(0x5EED);
-    let (mut executions, mut weak) = (0, 0);
-    for number in 0..programs {
-        let program = random.program();
-        let (native, expected) = (natively(&program), in_ir(&program));
-        assert_eq!(native, expected, "program {number}: {program:?}\n{}", in_text(&program));
-        executions += native.0;
-        weak += u64::from(native.1.len() > 1);
+    for plain in [false, true] {
+        let mut random = Random(0x5EED);
+        let (mut executions, mut weak, mut races) = (0, 0, 0);
+        for number in 0..programs {
+            let program = random.program(plain);
+            let (native, expected) = (natively(&program), in_ir(&program));
+            assert_eq!(native, expected, "program {number}: {program:?}\n{}", in_text(&program));
+            races += u64::from(native.is_none());
+            let (count, outcomes) = native.unwrap_or_default();
+            executions += count;
+            weak += u64::from(outcomes.len() > 1);
+        }
+        println!("{programs} programs with {executions} executions; {weak} have several outcomes, {races} a race");
+        assert!(executions > 3 * programs && weak + races > programs / 2);
+        assert_eq!(plain, races > programs / 10 && races < programs - programs / 10);
     }
-    println!("{programs} programs with {executions} executions; {weak} have several outcomes");
-    assert!(executions > 10 * programs && weak > programs / 2);
 }

@@ -1,11 +1,17 @@
 //! Diagnostics as people read them: the source, marked.
 
+mod narrow;
+
+use std::ops::Range;
+
 use ariadne::{CharSet, Color, Config, IndexType, Label, Report, ReportKind};
 use cyrano_ir::origin::{Piece, pieces};
 use cyrano_ir::{Diagnostic, Span};
 use cyrano_report::{by_number, is_hidden, mark, visible};
 
 use cyrano_session::Source;
+
+use narrow::{Narrow, column, shortened};
 
 /// All diagnostics of one file, ending with how many there are.
 pub fn render(source: &Source, diagnostics: &[Diagnostic], color: bool) -> String {
@@ -49,7 +55,7 @@ impl Shown {
         Self { name: visible(name).into_owned(), text, start, moved }
     }
 
-    fn place(&self, span: Span) -> (String, std::ops::Range<usize>) {
+    fn place(&self, span: Span) -> (String, Range<usize>) {
         let at = |offset: usize| {
             let offset = offset.saturating_sub(self.start);
             let before = self.moved.partition_point(|(original, _)| *original <= offset);
@@ -62,27 +68,58 @@ impl Shown {
 
 fn one(shown: &[Shown], diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
     let place = |span: Span| {
-        let file = shown.iter().rev().find(|file| file.start <= span.range().start);
-        file.unwrap_or(&shown[0]).place(span)
+        let file = shown.iter().rposition(|file| file.start <= span.range().start).unwrap_or(0);
+        (file, shown[file].place(span).1)
+    };
+    let said = |text: &str| shortened(&visible(text));
+    let related = diagnostic.related.iter().map(|(span, text)| (place(*span), said(text), Color::Blue));
+    let mut labels = vec![(place(diagnostic.span), said(&diagnostic.label), Color::Red)];
+    labels.extend(related);
+    let narrow = |(number, file): (usize, &Shown)| {
+        let own = labels.iter().filter(|((file, _), ..)| *file == number);
+        Narrow::new(&file.text, &own.flat_map(|((_, range), ..)| [range.start, range.end]).collect::<Vec<_>>())
+    };
+    let texts: Vec<Narrow> = shown.iter().enumerate().map(narrow).collect();
+    let moved = |(file, range): &(usize, Range<usize>)| {
+        let text = &texts[*file];
+        (shown[*file].name.clone(), text.place(range.start)..text.place(range.end))
     };
     let config = Config::new().with_color(color).with_index_type(IndexType::Byte).with_char_set(CharSet::Unicode);
-    let mut report = Report::build(ReportKind::Error, place(diagnostic.span))
+    let mut report = Report::build(ReportKind::Error, moved(&labels[0].0))
         .with_config(config)
-        .with_message(visible(&diagnostic.message))
-        .with_label(Label::new(place(diagnostic.span)).with_message(visible(&diagnostic.label)).with_color(Color::Red));
-    for (span, text) in &diagnostic.related {
-        report = report.with_label(Label::new(place(*span)).with_message(visible(text)).with_color(Color::Blue));
+        .with_message(said(&diagnostic.message));
+    for (place, text, color) in &labels {
+        report = report.with_label(Label::new(moved(place)).with_message(text).with_color(*color));
     }
     if let Some(help) = &diagnostic.help {
-        report = report.with_help(visible(help));
+        report = report.with_help(said(help));
     }
-    let cache = ariadne::sources(shown.iter().map(|file| (file.name.clone(), file.text.clone())));
-    let written = report.finish().write(cache, &mut *out);
-    written.expect("writing to memory cannot fail");
+    let cache = ariadne::sources(shown.iter().zip(&texts).map(|(file, text)| (file.name.clone(), text.text.clone())));
+    let mut written = Vec::new();
+    report.finish().write(cache, &mut written).expect("writing to memory cannot fail");
+    let (file, range) = &labels[0].0;
+    let columns =
+        [column(&texts[*file].text, texts[*file].place(range.start)), column(&shown[*file].text, range.start)];
+    out.extend(with_column(String::from_utf8_lossy(&written).into_owned(), &shown[*file].name, columns).bytes());
+}
+
+/// The text with the column of the first place that it names, as it is in the whole line.
+fn with_column(text: String, name: &str, [shown, real]: [usize; 2]) -> String {
+    if shown == real {
+        return text;
+    }
+    let head = text.find(&format!(" {name}:")).map(|at| at + name.len() + 2);
+    let column = head.and_then(|at| Some(at + text[at..].find(':')? + 1));
+    match column {
+        Some(at) if text[at..].starts_with(&format!("{shown} ")) => {
+            format!("{}{real}{}", &text[..at], &text[at + shown.to_string().len()..])
+        }
+        _ => text,
+    }
 }
 
 /// The range, moved inside the text and onto characters' borders.
-fn clamp(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+fn clamp(text: &str, range: Range<usize>) -> Range<usize> {
     let floor = |offset: usize| {
         let offset = offset.min(text.len());
         (0..=offset).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
@@ -120,6 +157,20 @@ mod tests {
         let colored = render(&source, &[Diagnostic::new(Span::new(0, 5), "a", "b")], true);
         let printed = cyrano_report::terminal(&colored);
         assert!(printed.contains("\u{1b}[") && !printed.contains("\u{1b}[2J"), "{printed:?}");
+    }
+
+    #[test]
+    fn long_lines_are_shown_in_part() {
+        let text = format!("one\n{}é := y;{}\nthree", "x".repeat(5000), "z".repeat(1 << 20));
+        check(&text, (5007, 5009), &["a.rml:2:5003 ", "…xxx", "é := y;zzz", "zzz…", "here"]);
+        let source = Source { name: "a.rml".into(), text: text.clone(), dir: None };
+        let related =
+            Diagnostic::new(Span::new(5007, 5009), "w".repeat(9000), "here").with_related(Span::new(0, 3), "there");
+        let rendered = render(&source, &[related], false);
+        assert!(rendered.len() < 3000 && rendered.contains("there"), "{rendered}");
+        check(&text, (4, text.len()), &["a.rml:2:1 "]);
+        check(&text, (2, text.len() - 1), &["a.rml:1:3 ", "here"]);
+        check(&"long ".repeat(1 << 17), (1 << 18, (1 << 18) + 3), &["a.rml:1:262145 "]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The promises in the headers of `library/c11`: every program, and every mistake that can be built into it, has the verdict that its header says.
+//! The promises in the headers of `library/c11` and `tests/programs`: every program, and every mistake that can be built into it, has the verdict that its header says.
+//! The library's are algorithms; the others are small programs about what people do with threads, and about what the language has.
 //!
 //! `//@ MODEL [MACRO …] [CRITERION]: VERDICT` is about the file with these macros defined. `violated` is about the worst of the checks, as the exit code is.
 
@@ -10,33 +11,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cli::{Folder, json};
 
 struct Promise {
-    file: String,
+    path: PathBuf,
     arguments: String,
     code: i32,
 }
 
 #[test]
 fn programs_keep_their_promises() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/c11");
-    let entries = std::fs::read_dir(&folder).expect("the folder is there");
+    let folders = ["../../library/c11", "tests/programs"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("the folder is there"));
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let mut files: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|ending| ending == "c")).collect();
     files.sort();
     let promises: Vec<Promise> = files.iter().flat_map(|path| promises(path)).collect();
-    assert!(promises.len() > 100, "{} promises", promises.len());
+    assert!(promises.len() > 220, "{} promises", promises.len());
     let (next, place) = (AtomicUsize::new(0), Folder::new(&[]));
     let broken = std::thread::scope(|scope| {
         let work = || {
             let mut broken = Vec::new();
             while let Some(promise) = promises.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let file = folder.join(&promise.file);
-                let done = place.run(&format!(
-                    "check '{}' {} --workers 1 --memory 1024 -q",
-                    file.display(),
-                    promise.arguments
-                ));
+                let asked =
+                    format!("check '{}' {} --workers 1 --memory 1024 -q", promise.path.display(), promise.arguments);
+                let done = place.run(&asked);
                 if done.code != promise.code {
-                    broken.push(format!("{} {}: exit {}\n{}", promise.file, promise.arguments, done.code, done.stderr));
+                    broken.push(format!("{asked}: exit {}\n{}", done.code, done.stderr));
                 }
             }
             broken
@@ -62,11 +60,12 @@ fn promises(path: &Path) -> Vec<Promise> {
         let code = match verdict {
             "verified" => 0,
             "violated" => 1,
+            "refused" => 2,
             "unknown" => 3,
             "bounded" => 4,
             other => panic!("{name}: `{other}` is no verdict"),
         };
-        Promise { file: name.clone(), arguments, code }
+        Promise { path: path.to_owned(), arguments, code }
     };
     lines.map(promise).collect()
 }

@@ -227,3 +227,54 @@ fn a_counter_that_never_ends_is_bounded() {
         "{words}"
     );
 }
+
+#[test]
+fn calls_behind_the_threads_see_all_that_they_did() {
+    let source = "#include <stdatomic.h>\natomic_int x, y;\nint set(void) { atomic_store_explicit(&x, 1, memory_order_relaxed); atomic_store_explicit(&y, 1, memory_order_relaxed); return 0; }\nint look(void) { return atomic_load_explicit(&x, memory_order_relaxed) + atomic_load_explicit(&y, memory_order_relaxed); }\n";
+    let tests = "s = set() -> _\nl = look()\nsingle s\ntest after = ( s | l ) l\ntest beside = ( s | l )\n";
+    let place = Folder::new(&[("it.c", source), ("it.tests", tests)]);
+    for model in ["sc", "tso", "pso", "relaxed", "rc11", "armv8"] {
+        let done = place.run(&format!("check it.c --test after --model {model} --criterion observations"));
+        // The call beside the other thread may see half of it; the one behind both may not.
+        assert_eq!(done.code, 1, "{model}: {}", done.stdout);
+        assert!(
+            !done.stdout.contains("after.l1.result = 0") && !done.stdout.contains("after.l1.result = 1"),
+            "{}",
+            done.stdout
+        );
+    }
+    let source = "#include <stdatomic.h>\natomic_int x;\nint set(void) { atomic_store_explicit(&x, 1, memory_order_relaxed); return 0; }\nint look(void) { return atomic_load_explicit(&x, memory_order_relaxed); }\n";
+    let place =
+        Folder::new(&[("it.c", source), ("it.tests", "s = set() -> _\nl = look()\nsingle s\ntest T = ( s | l ) l\n")]);
+    for model in ["sc", "tso", "pso", "relaxed", "rc11", "armv8", "power"] {
+        assert_eq!(place.run(&format!("check it.c --model {model} --criterion observations")).code, 0, "{model}");
+    }
+    let done = place.run("check it.c --test '( s | s )'");
+    assert!(done.code == 2 && done.stderr.contains("two threads call `s`"), "{}", done.stderr);
+}
+
+#[test]
+fn macros_are_defined_and_taken_away_in_order() {
+    let source =
+        "#include <assert.h>\n#ifdef X\nint x = 1;\n#else\nint x = 2;\n#endif\nint main(void) { assert(x == 1); }\n";
+    let place = Folder::new(&[("it.c", source)]);
+    assert_eq!(place.run("check it.c -D X").code, 0);
+    assert_eq!(place.run("check it.c -D X -U X").code, 1);
+    assert_eq!(place.run("check it.c -U X -D X").code, 0);
+    assert_eq!(place.run("check it.c -D X -U X -D X=7").code, 0);
+}
+
+#[test]
+fn memory_that_is_not_freed_is_told_on_request() {
+    let source = "#include <stdlib.h>\n#include <assert.h>\nint main(void) {\n    int *p = malloc(sizeof *p);\n    *p = 1;\n    assert(*p);\n    FREE\n}\n";
+    let place = Folder::new(&[("it.c", source)]);
+    for model in ["sc", "tso", "rc11"] {
+        assert_eq!(place.run(&format!("check it.c -D FREE= --model {model}")).code, 0);
+        assert_eq!(place.run(&format!("check it.c -D 'FREE=free(p);' --leaks --model {model}")).code, 0);
+        let done = place.run(&format!("check it.c -D FREE= --leaks --model {model} --save-trace it.json"));
+        assert!(done.code == 1 && done.stdout.contains("what line 4 allocates is not freed"), "{}", done.stdout);
+        assert_eq!(place.run("replay it.json").code, 0);
+    }
+    let done = counter().run("check counter.c --leaks");
+    assert!(done.code == 2 && done.stderr.contains("whole programs"), "{}", done.stderr);
+}

@@ -99,6 +99,8 @@ impl Noted {
             Property::Assertions if program.may_wait() => None,
             Property::Assertions if !vacuity::can_go_wrong(program) => Some(vacuity::NO_ASSERTION),
             Property::Assertions => (!self.asserted && !self.ended).then_some(vacuity::NO_ASSERTION_REACHED),
+            // They are looked for in executions that never end, too.
+            Property::Races => (!self.ended && !vacuity::can_conflict(program)).then_some(vacuity::NO_CONFLICT),
             _ if !self.ended => Some(vacuity::NO_END),
             Property::Observations(_) if program.observed.is_empty() => Some(vacuity::NOTHING_OBSERVED),
             _ => None,

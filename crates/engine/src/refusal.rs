@@ -184,6 +184,8 @@ pub enum Inexact {
     NoGraphs {
         /// The model.
         model: String,
+        /// Of a model in cat that is not known, what in its text stands in the way.
+        why: Option<String>,
     },
     /// Orders of calls, where it is not known what they ask of an execution.
     OrderOfCalls {
@@ -337,11 +339,14 @@ impl fmt::Display for Inexact {
             Self::OneOrder { model, what } => {
                 write!(f, "{what} is about one order of all accesses, and {model} has none")
             }
-            Self::NoGraphs { model } => {
-                write!(
-                    f,
-                    "execution graphs are for sc, tso, pso, cat:sc, cat:tso, cat:pso, ra and rc11; this is about {model}"
-                )
+            Self::NoGraphs { model, why } => {
+                let known = "execution graphs are for sc, tso, pso, cat:sc, cat:tso, cat:pso, ra and rc11";
+                match why {
+                    None => write!(f, "{known}; this is about {model}"),
+                    Some(why) => {
+                        write!(f, "{known}, and for models in cat that promise what they need; {model}: {why}")
+                    }
+                }
             }
             Self::OrderOfCalls { model, what } => {
                 write!(

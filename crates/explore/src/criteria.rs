@@ -2,6 +2,7 @@
 //! progress and termination, and whether anything was exercised at all.
 
 pub(crate) mod exercise;
+pub(crate) mod hearing;
 pub(crate) mod invariant;
 pub(crate) mod judge;
 mod operations;

@@ -8,6 +8,8 @@ mod copies;
 pub(crate) mod dictionary;
 mod event;
 pub(crate) mod foreign;
+mod forms;
+mod hearing;
 mod kept;
 mod layout;
 mod memo;

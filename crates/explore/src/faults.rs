@@ -83,6 +83,12 @@ pub enum Fault {
     AnyMemory,
     /// What a block hands on is not compared with what its serial run did.
     HandOnAnything,
+    /// What a criterion makes of what it hears is remembered whatever it keeps.
+    HearAlike,
+    /// Parts of states are ranked alike whatever timestamps there are.
+    RankAlike,
+    /// Gaps between timestamps are looked at only in the state in which a step is remembered.
+    ForgetGaps,
 }
 
 impl Fault {
@@ -124,6 +130,9 @@ impl Fault {
 
     /// Those about commit-atomicity, which certificates show.
     pub const OF_BLOCKS: [Self; 2] = [Self::AnyMemory, Self::HandOnAnything];
+
+    /// Those about remembered steps of transactional memories, which the comparison with the plain search notices.
+    pub const OF_REMEMBERED: [Self; 4] = [Self::ForgetTouched, Self::HearAlike, Self::RankAlike, Self::ForgetGaps];
 
     /// Those about threads that may be stopped, which the comparison with the definitions for operations notices.
     pub const OF_STOPPING: [Self; 7] = [

@@ -62,6 +62,8 @@ pub(crate) trait Expander<'m, 'a>: Send {
     fn bytes(&self) -> u64;
     /// How many bytes all workers have in common, beside the store.
     fn shared_bytes(&self) -> u64;
+    /// Leaves what it has learnt to those who come after it, when stored states change their shape.
+    fn leave(&mut self) {}
     fn finish(self) -> Judge<'m, 'a>;
 }
 
@@ -147,7 +149,10 @@ impl<'m, 'a> Search<'m, 'a> {
     pub fn run<E: Expander<'m, 'a>>(&mut self, expander: impl Fn() -> E + Sync) -> End {
         let (mut workers, mut running) = (Vec::new(), Running { search: self, expander });
         let end = running.begin(&mut workers).unwrap_or_else(|| rounds::search(&mut running, &mut workers));
-        for worker in workers {
+        for mut worker in workers {
+            if end == End::Reshape {
+                worker.expander.leave();
+            }
             let stepper = worker.expander.stepper();
             self.notes = self.notes.or(stepper.notes);
             reached::add(&mut self.reached, &stepper.reached);

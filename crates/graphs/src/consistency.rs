@@ -197,7 +197,7 @@ impl<const W: usize> Consistency<W> for ByAxioms<'_> {
     }
 }
 
-/// What a model asks for that graphs do not keep. Exclusive pairs are no such thing: programs that have them are refused.
+/// What a model asks for that graphs do not keep.
 pub(crate) fn unknown_base(plan: &Plan) -> Option<&'static str> {
     let mut seen = vec![false; plan.nodes.len()];
     let mut todo: Vec<NodeId> = plan.axioms.iter().map(|axiom| axiom.of).collect();

@@ -101,7 +101,8 @@ fn relate<const W: usize>(graph: &Graph<'_, W>, related: &mut cat::Graph, number
                 numbers.write(from, loc).into_iter().for_each(|from| related.rf.insert(from, number));
             }
             (Kind::Write(Some(half)), _) => {
-                numbers.events[usize::from(half)].into_iter().for_each(|half| related.amo.insert(half, number));
+                let pairs = if graph.is_exclusive(half) { &mut related.lxsx } else { &mut related.amo };
+                numbers.events[usize::from(half)].into_iter().for_each(|half| pairs.insert(half, number));
             }
             _ => {}
         }
@@ -142,8 +143,9 @@ pub(crate) fn execution_between<const W: usize>(graph: &Graph<'_, W>, kept: Kept
 
 fn finished<const W: usize>(graph: &Graph<'_, W>, mut execution: Execution) -> Execution {
     let chosen = |runner: &Runner| {
-        let events = runner.events.iter().map(|id| graph.event(*id));
-        events.filter(|event| matches!(event.kind, Kind::Choice { .. })).map(|event| event.value).collect()
+        let is_choice =
+            |id: &&EventId| matches!(graph.event(**id).kind, Kind::Choice { .. }) && !graph.is_exclusive(**id);
+        runner.events.iter().filter(is_choice).map(|id| graph.event(*id).value).collect()
     };
     execution.choices = graph.runners.iter().map(chosen).collect();
     if let Some(setup) = graph.start.setup {

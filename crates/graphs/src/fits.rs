@@ -13,7 +13,8 @@ use crate::setup::starts;
 /// What a program has that graphs do not, under a model with one order of all accesses or under one about relations, which may know what happens before what.
 pub(crate) fn unfit(program: &Program, ordered: bool, knows_lives: bool) -> Option<&'static str> {
     let sections = || program.threads.iter().flat_map(|thread| begins_of(thread).map(move |begin| (thread, begin)));
-    if program.accesses().any(|access| access.tags.contains(Tags::EXCLUSIVE)) {
+    let in_setup = program.setup.is_some_and(|setup| is_exclusive(program.thread(setup)));
+    if has_exclusives(program) && (ordered || in_setup) {
         return Some("exclusive pairs");
     }
     if sections().any(|(thread, begin)| stops_late(thread, begin)) {
@@ -31,6 +32,16 @@ pub(crate) fn unfit(program: &Program, ordered: bool, knows_lives: bool) -> Opti
     }
     let has_witness = program.locations.iter().any(|location| location.ty == Ty::Witness);
     has_witness.then_some("an assertion about the order of statements")
+}
+
+/// Whether a program has read-modify-writes of two instructions.
+pub(crate) fn has_exclusives(program: &Program) -> bool {
+    program.threads.iter().any(is_exclusive)
+}
+
+fn is_exclusive(thread: &Thread) -> bool {
+    let mut accesses = thread.code.iter().filter_map(|instr| instr.op.access());
+    accesses.any(|access| access.tags.contains(Tags::EXCLUSIVE))
 }
 
 fn begins_of(thread: &Thread) -> impl Iterator<Item = InstrId> {

@@ -14,7 +14,7 @@ use crate::code::{Code, Rules};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::run::Run;
 use crate::setup::Start;
-use crate::thread::{Next, Runner, Status, Writing};
+use crate::thread::{FAILS, Next, Runner, Status, Writing};
 
 /// What an event is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,6 +139,10 @@ impl<'p, const W: usize> Graph<'p, W> {
                 Kind::Read(_) => accesses.push((Some(id), None)),
                 Kind::Write(_) if self.event(id).own => accesses.push((None, Some(id))),
                 Kind::Write(_) => accesses.last_mut().into_iter().for_each(|access| access.1 = Some(id)),
+                // A store-exclusive that fails is an access without events.
+                Kind::Choice { .. } if self.is_exclusive(id) && self.event(id).value == FAILS => {
+                    accesses.push((None, None));
+                }
                 Kind::Fence(_) | Kind::Choice { .. } | Kind::Spawn(_) | Kind::Join(_) => {}
             }
         }
@@ -353,7 +357,7 @@ impl<'p, const W: usize, R: Run> Graph<'p, W, R> {
             loc: Some(loc),
             value,
             tags,
-            rmw: half.is_some(),
+            rmw: half.is_some_and(|half| !self.is_exclusive(half)),
             own,
             previous: after,
             next,
@@ -402,7 +406,8 @@ impl<'p, const W: usize, R: Run> Graph<'p, W, R> {
 
     /// Adds the next choice of a thread.
     pub(crate) fn choose(&mut self, thread: usize, value: i128, first: bool) -> EventId {
-        let event = Event { value, ..Self::event_of(thread, Kind::Choice { first }) };
+        let tags = if self.runners[thread].tries(&self.code[thread]) { Tags::EXCLUSIVE } else { Tags::default() };
+        let event = Event { value, tags, ..Self::event_of(thread, Kind::Choice { first }) };
         let id = self.place_for(event, self.causes(thread));
         self.compare(id);
         self.runners[thread].choose(&self.code[thread], id, value);
@@ -498,5 +503,10 @@ impl<'p, const W: usize, R: Run> Graph<'p, W, R> {
     pub(crate) fn bytes(&self) -> u64 {
         let frames = self.order.len() * 160 + self.runners.iter().map(R::bytes).sum::<usize>();
         (frames + self.events.capacity() * (size_of::<Event>() + 2 * size_of::<Row<W>>())) as u64
+    }
+
+    /// Whether a read is one that a store-exclusive may end, or a choice is whether that succeeds.
+    pub(crate) fn is_exclusive(&self, id: EventId) -> bool {
+        self.event(id).tags.contains(Tags::EXCLUSIVE)
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! **Invariants**
 //! - Every consistent execution is found, and found once; `tests/` compares with all executions of the reference.
-//! - What is not represented exactly is refused ([`Engine::supports`], [`fits`]): dependencies, exclusive pairs, models that perform a store before a load that it
+//! - What is not represented exactly is refused ([`Engine::supports`], [`fits`], [`promises`]): dependencies, models that perform a store before a load that it
 //!   depends on.
 //! - A loop that is cut off makes the verdict `bounded`; one that only spins is not cut off ([`thread`]).
 //!
@@ -26,6 +26,7 @@ mod moves;
 mod names;
 pub mod native;
 mod pool;
+mod promises;
 mod psc;
 mod races;
 mod revisit;
@@ -60,7 +61,7 @@ pub use search::Counts;
 use code::Rules;
 use consistency::{ByAxioms, Consistency, unknown_base};
 use execution::Form;
-use fits::unfit;
+use fits::{has_exclusives, unfit};
 use fresh::Fresh;
 use goals::{All, Asked};
 use graph::Graph;
@@ -69,6 +70,7 @@ use level::Level;
 use linear::Calls;
 use names::{Names, is_name};
 use pool::Pool;
+use promises::obstacle;
 use search::{Goal, Halt, Search, Shared};
 use setup::{Start, Unstarted, starts};
 use several::together;
@@ -121,8 +123,8 @@ impl Default for Graphs {
 /// What is said if a part of a search is not there.
 const LOST: &str = "what was kept is not of this search";
 
-/// The models that this engine is for. In each of them `po | rf` has no cycle, whatever is before a set of events by `po | rf` is an execution if the whole is,
-/// and an execution can be extended by reading the last write and by writing last. That cannot be told from the text of a model, so that others are refused.
+/// The models that are judged by what is written for each of them. In each `po | rf` has no cycle, whatever is before a set of events by `po | rf` is an execution if
+/// the whole is, and an execution can be extended by reading the last write and by writing last. Of others that has to be seen from the text ([`promises`]).
 const MODELS: [&str; 5] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
 
 /// One search: what is asked, of which model, within which limits.
@@ -364,6 +366,9 @@ impl Graphs {
         let name = query.model().name.clone();
         let calls = Calls::new(query.program()).filter(|calls| serial.fits(calls));
         match (name.as_str(), calls) {
+            (_, Some(_)) if has_exclusives(query.program()) => {
+                return Some(Refusal::Inexact(Inexact::OrderOfCalls { model: name, what: "exclusive pairs" }));
+            }
             ("sc" | "tso" | "cat:sc" | "cat:tso" | "ra" | "rc11", Some(_)) if !self.by_axioms => {}
             (_, None) => {
                 let what = "calls that are no pieces of code of their own";
@@ -407,18 +412,19 @@ impl Graphs {
                 return (refused, Counts::default(), Vec::new());
             }
         };
+        let this = &self.fit_for(&model, query.program());
         // What is shown under a model that reorders pairs is one order of all accesses.
         let ordered = ordered(query.model());
         let form = ordered.map_or(Form::Related, Form::Ordered);
         let has_flags = model.cat().is_some_and(|cat| cat.plan().axioms.iter().any(|axiom| axiom.flag));
         let shown = shown(query);
         // Whoever goes on later, or elsewhere, must find the same search there, which does not begin anew.
-        let whole = keeping.is_none() && self.share.is_none();
-        let mut names = if self.unseen_values && whole { Names::new(query) } else { Names::default() };
+        let whole = keeping.is_none() && this.share.is_none();
+        let mut names = if this.unseen_values && whole { Names::new(query) } else { Names::default() };
         let calls = serial.and_then(|serial| Some((serial, Calls::new(query.program())?)));
         let new = || Asked::new(query, has_flags, form).in_order(calls.clone());
-        let mut sorts = self.sorts(whole);
-        let mut fresh = whole && self.knows_fresh(query);
+        let mut sorts = this.sorts(whole);
+        let mut fresh = whole && this.knows_fresh(query);
         let (goal, ended, counts, used, twins) = loop {
             let mut starts = match starts(query.program(), limits.iterations, &names) {
                 Err(Unstarted::Sees(name)) => {
@@ -430,7 +436,7 @@ impl Graphs {
             if fresh {
                 starts = own(starts, &shown, ordered.is_none() && knows_races(&model));
             }
-            let mut run = Run { watch, ..self.start(query, (&model, limits), &starts, (&shown, &names)) };
+            let mut run = Run { watch, ..this.start(query, (&model, limits), &starts, (&shown, &names)) };
             if let Some((keep, from)) = &keeping {
                 run.keep = Some(*keep);
                 run.so_far = from.clone().map_or(run.so_far, Mutex::new);
@@ -451,7 +457,7 @@ impl Graphs {
             }
         };
         let wrong_order = goal.wrong_order().to_vec();
-        let mut answer = match (ended, self.share) {
+        let mut answer = match (ended, this.share) {
             (Err(Halt::Lost), _) => Answer::new(Verdict::Unknown, Some(Cause::Trouble(LOST.to_owned()))),
             (Err(Halt::Stopped(stop)), share) => goal.answer(Err(stop), limits.iterations, share),
             (_, share) => goal.answer(Ok(()), limits.iterations, share),
@@ -503,11 +509,12 @@ impl Graphs {
     /// All executions in which every thread comes to its end, in the order in which they are found; none if the question is refused.
     pub fn executions(&self, query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
         let model = self.supported(query).ok()?;
+        let this = self.fit_for(&model, query.program());
         let (shown, names) = (shown(query), Names::default());
-        let mut sorts = self.sorts(self.share.is_none());
+        let mut sorts = this.sorts(this.share.is_none());
         loop {
             let starts = sort(starts(query.program(), limits.iterations, &names).ok()?, query, sorts);
-            let run = self.start(query, (&model, limits), &starts, (&shown, &names));
+            let run = this.start(query, (&model, limits), &starts, (&shown, &names));
             let (goal, ended, _) = run.run(All::default);
             return Some(match ended {
                 Err(Halt::Stopped(stop)) => Err(stop),
@@ -524,6 +531,21 @@ impl Graphs {
     fn knows_fresh(&self, query: &Query<'_>) -> bool {
         let lives = matches!(query.property(), Some(Property::Live(_)));
         self.fresh_objects && self.idle_iterations && !lives && kept(&query.model().name) != Some(Kept::Pso)
+    }
+
+    /// The engine for a model and a program: for what nothing was written for, by the model's text and without what was argued for the others only.
+    fn fit_for(&self, model: &Model, program: &Program) -> Self {
+        if is_written_for(model, program) {
+            return *self;
+        }
+        Self {
+            by_axioms: true,
+            idle_iterations: false,
+            stale_waits: false,
+            thread_symmetry: false,
+            fresh_objects: false,
+            ..*self
+        }
     }
 
     /// Which threads are sorted, in a search that may begin anew or in one that may not.
@@ -551,17 +573,24 @@ impl Graphs {
         }
         let name = &query.model().name;
         let one_order = |what| Err(Refusal::Inexact(Inexact::OneOrder { model: name.clone(), what }));
-        let no_graphs = || Err(Refusal::Inexact(Inexact::NoGraphs { model: name.clone() }));
+        let no_graphs = |why| Err(Refusal::Inexact(Inexact::NoGraphs { model: name.clone(), why }));
         let related = query.model().cat().is_some();
         let model = if related { Some(query.model().clone()) } else { twin(query.model()) };
-        let Some(model) = model.filter(is_known) else {
-            return no_graphs();
-        };
+        let Some(model) = model else { return no_graphs(None) };
         let unknown = model.cat().and_then(|cat| unknown_base(cat.plan()));
+        let known = is_known(&model);
+        if let (None, false, Some(cat)) = (unknown, known, model.cat())
+            && let Some(why) = obstacle(cat.plan())
+        {
+            return no_graphs(Some(why));
+        }
+        if !is_written_for(&model, query.program()) && matches!(query.property(), Some(Property::Live(_))) {
+            return Err(Refusal::NotJudged(Subject::EndlessRuns));
+        }
         // Of an execution with freed memory one order may be wrong and another one not.
         let observes = matches!(query.question(), Question::Outcomes | Question::Holds(Property::Final { .. }));
         let freed = (observes && !related && query.program().has_headers()).then_some("freed memory");
-        let knows_lives = model.cat().is_some_and(|cat| cat.plan().happens_before.is_some());
+        let knows_lives = known && model.cat().is_some_and(|cat| cat.plan().happens_before.is_some());
         match unknown.or(freed).or_else(|| unfit(query.program(), !related, knows_lives)) {
             Some(what) => one_order(what),
             None => Ok(model),
@@ -592,6 +621,16 @@ fn twin(model: &Model) -> Option<Model> {
 /// Whether the model says what a race is.
 fn knows_races(model: &Model) -> bool {
     model.cat().is_some_and(|cat| cat.plan().data_race().is_some())
+}
+
+/// Whether a question is judged by what is written for its model, and not by the model's text, which is slow.
+pub fn is_quick(query: &Query<'_>) -> bool {
+    query.model().cat().is_some() && is_written_for(query.model(), query.program())
+}
+
+/// Whether a model is known, and the program has no exclusive pairs, which only the texts of models speak of.
+fn is_written_for(model: &Model, program: &Program) -> bool {
+    is_known(model) && !has_exclusives(program)
 }
 
 fn is_known(model: &Model) -> bool {

@@ -66,6 +66,11 @@ pub(crate) trait Run: Clone + fmt::Debug {
     /// The values that it may take next.
     fn values<'p>(&self, code: &Self::Code<'p>) -> Cow<'p, [i128]>;
 
+    /// Whether it chooses if a store-exclusive succeeds.
+    fn tries(&self, _: &Self::Code<'_>) -> bool {
+        false
+    }
+
     /// Its next choice is this event, and takes this value.
     fn choose(&mut self, code: &Self::Code<'_>, event: EventId, value: i128);
 
@@ -156,6 +161,10 @@ impl Run for Runner {
 
     fn values<'p>(&self, code: &Self::Code<'p>) -> Cow<'p, [i128]> {
         self.values(code)
+    }
+
+    fn tries(&self, code: &Self::Code<'_>) -> bool {
+        self.tries(code)
     }
 
     fn choose(&mut self, code: &Self::Code<'_>, event: EventId, value: i128) {

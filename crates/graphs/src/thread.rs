@@ -3,13 +3,9 @@
 //! **Invariant:** the thread is the same whoever drives it: what it does next follows from the values that its reads and choices were given. Where it stood is kept
 //! after each of its events ([`Frame`]), so that a thread that loses its last events goes on from there and need not be run again. Dependencies are not kept,
 //! since no model that this engine takes asks for them.
-//!
-//! **Idle iterations.** A thread that comes again to where a loop begins, with the registers of the last time, and has only read, passed fences, chosen, and in
-//! read-modify-writes written what it had read since, does not go on:
-//! it [spins](Status::Spins). *Argument.* Take an execution in which it does go on, and take the iteration out of it: the thread does the same afterwards, others see
-//! no difference, and every relation of the models here that could forbid the execution becomes smaller (`po` and `fr` lose events, happens-before loses what the
-//! reads synchronised with, nothing is added; who read from such a read-modify-write reads from what that read, with which it synchronised as well). So whatever is observed of executions that end is observed without idle iterations. What only an idle iteration shows,
-//! a race, is there where the thread goes on after one of them ([`crate::races`]). A read of a spinning thread can be revisited like any other, and the thread goes on then.
+
+mod loops;
+mod pairs;
 
 use std::borrow::Cow;
 
@@ -21,6 +17,9 @@ use cyrano_ir::{
 use crate::code::Code;
 use crate::names::{Wrong, is_name, unseen};
 use crate::rows::EventId;
+
+pub(crate) use pairs::FAILS;
+use pairs::SUCCEEDS;
 
 /// Why a thread does not go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,6 +113,8 @@ pub(crate) struct Frame {
     lingered: bool,
     /// Of a thread that jumped back too often, the iteration before that if it changed nothing.
     round: Option<(InstrId, u32)>,
+    /// The load-exclusive that a store-exclusive would belong to, by the number of its event.
+    exclusive: Option<(u32, LocId)>,
     /// Whether its last read is what went wrong.
     broken: bool,
     /// Whether the write that comes next belongs to the read before it.
@@ -151,6 +152,7 @@ impl Runner {
             head: None,
             lingered: false,
             round: None,
+            exclusive: None,
             broken: false,
             pending: false,
             published: 0,
@@ -205,25 +207,6 @@ impl Runner {
     #[inline]
     pub(crate) fn status(&self) -> Option<Status> {
         if let Next::End(status) = self.frame().next { Some(status) } else { None }
-    }
-
-    /// Of a thread that spins, or jumped back too often, where the loop begins, and the events of an iteration that changed nothing but, perhaps, wrote what it had
-    /// read.
-    pub(crate) fn spins_at(&self) -> Option<(InstrId, &[EventId])> {
-        let round = match self.status() {
-            Some(Status::Spins) => self.frame().head,
-            Some(Status::Stopped) => self.frame().round,
-            _ => None,
-        };
-        round.map(|(head, events)| (head, &self.events[events as usize..]))
-    }
-
-    /// Lets a thread that spins go through its loop once more.
-    pub(crate) fn go_round(&mut self, code: &Code<'_>) {
-        if self.spins_at().is_some() {
-            self.frame_mut().head = None;
-            self.advance(code);
-        }
     }
 
     /// The section that it waits at, if it does.
@@ -407,51 +390,6 @@ impl Runner {
         Ok(None)
     }
 
-    /// Whether the thread stands where a loop begins as it did the last time, and has changed nothing since.
-    fn is_idle(&mut self, code: &Code<'_>, head: InstrId) -> bool {
-        let last = self.frame().head;
-        let same = last.is_some_and(|(last, _)| last == head) && self.is_as_kept(code, head);
-        if same {
-            if !code.lingers || self.frame().lingered {
-                return true;
-            }
-            self.frame_mut().lingered = true;
-        }
-        let events = self.events.len() as u32;
-        self.frame_mut().head = Some((head, events));
-        self.keep(code);
-        false
-    }
-
-    /// Whether the registers that matter where a loop begins hold what they held the last time.
-    fn is_as_kept(&mut self, code: &Code<'_>, head: InstrId) -> bool {
-        let registers = self.registers_mut(code);
-        code.heads[head.index()]
-            .iter()
-            .flatten()
-            .all(|register| registers[*register] == registers[code.kept + register])
-    }
-
-    fn keep(&mut self, code: &Code<'_>) {
-        self.registers_mut(code).copy_within(..code.registers, code.kept);
-    }
-
-    /// Goes on there, unless the thread has jumped back too often.
-    fn jump(&mut self, code: &Code<'_>, to: InstrId) -> Option<Next> {
-        let from = std::mem::replace(&mut self.frame_mut().pc, to);
-        if to > from {
-            return None;
-        }
-        let count = &mut self.registers_mut(code)[code.counters[from.index()]?];
-        *count += 1;
-        if *count <= code.iterations {
-            return None;
-        }
-        let head = self.frame().head.filter(|(head, _)| *head == to && code.heads[to.index()].is_some());
-        self.frame_mut().round = head.filter(|_| self.is_as_kept(code, to));
-        Some(Next::End(Status::Stopped))
-    }
-
     fn access(&self, code: &Code<'_>, access: &Access) -> Result<Next, Wrong> {
         if let Addr::Indexed { index, .. } = &access.addr {
             code.names.blind(index, self.registers(code))?;
@@ -459,6 +397,12 @@ impl Runner {
         let registers = self.registers(code);
         let loc = code.moves.reach(&access.addr, access.addr.location(code.program, registers), registers)?;
         let Some(set) = access.stored() else { return Ok(Next::Read(loc)) };
+        if access.tags.contains(Tags::EXCLUSIVE) {
+            // What it is computed from goes wrong first, whether or not it succeeds.
+            self.value(code, set)?;
+            access.dst.as_ref().map(|dst| self.register(code, dst)).transpose()?;
+            return Ok(Next::Choice);
+        }
         // Of a section that need not write, what stands right before is the other half.
         let last = self.events.len() as u32;
         let is_half = |section: &Section, (read, of)| section.updates || read + 1 == last && of == loc;
@@ -530,6 +474,9 @@ impl Runner {
         if let Some(section) = &mut self.frame_mut().section {
             section.read = Some((read, loc));
         }
+        if access.tags.contains(Tags::EXCLUSIVE) {
+            self.frame_mut().exclusive = Some((read, loc));
+        }
         match (written, set) {
             (Err(error), _) | (_, Err(error)) => {
                 self.frame_mut().broken = true;
@@ -576,13 +523,22 @@ impl Runner {
     /// The values that it may take next.
     pub(crate) fn values<'p>(&self, code: &Code<'p>) -> Cow<'p, [i128]> {
         let at = self.frame().pc;
-        let Op::Choose { from, .. } = code.op(at) else { unreachable!("a thread that is to choose") };
-        code.names.values((code.thread, at), from, self.events.len())
+        match code.op(at) {
+            Op::Choose { from, .. } => code.names.values((code.thread, at), from, self.events.len()),
+            Op::Access(access) => {
+                Cow::Borrowed(if self.is_reserved(code, access) { &[FAILS, SUCCEEDS] } else { &[FAILS] })
+            }
+            _ => unreachable!("a thread that is to choose"),
+        }
     }
 
     /// Its next choice is this event, and takes this value.
     pub(crate) fn choose(&mut self, code: &Code<'_>, event: EventId, value: i128) {
-        let Op::Choose { dst, .. } = code.op(self.frame().pc) else { unreachable!("a thread that is to choose") };
+        let dst = match code.op(self.frame().pc) {
+            Op::Choose { dst, .. } => dst,
+            Op::Access(access) => return self.attempt(code, event, access, value),
+            _ => unreachable!("a thread that is to choose"),
+        };
         self.push(code, event);
         let head = self.frame().head.filter(|_| code.idles_by_choice);
         self.frame_mut().head = head;

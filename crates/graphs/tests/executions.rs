@@ -1,5 +1,7 @@
 //! The executions that are found, against all executions of the reference: the same ones, each once.
 
+mod programs;
+
 use std::cell::Cell;
 use std::collections::HashSet;
 
@@ -12,6 +14,8 @@ use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use proptest::prelude::*;
 use proptest::test_runner::TestError;
+
+use programs::{c11, parsed, text, with_pairs};
 
 const MODELS: [&str; 5] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
 
@@ -40,47 +44,6 @@ fn compare(program: &Program, graphs: &Graphs) -> Result<usize, String> {
     Ok(compared)
 }
 
-/// Instructions of C11 over three locations and three registers.
-fn instruction() -> impl Strategy<Value = String> {
-    let loc = || prop::sample::select(vec!["x", "y", "z"]);
-    let register = || prop::sample::select(vec!["a", "b", "c"]);
-    let load = prop::sample::select(vec!["", " {atomic}", " {atomic acquire}", " {atomic seq_cst}"]);
-    let store = prop::sample::select(vec!["", " {atomic}", " {atomic release}", " {atomic seq_cst}"]);
-    let update = prop::sample::select(vec![" {atomic}", " {atomic acquire release}", " {atomic seq_cst}"]);
-    let fence = prop::sample::select(vec!["acquire", "release", "acq_rel", "seq_cst"]);
-    let value = prop::sample::select(vec!["1", "2", "a", "b + 1"]);
-    prop_oneof![
-        6 => (register(), loc(), load).prop_map(|(r, l, t)| format!("{r} := load {l}{t}")),
-        6 => (loc(), value.clone(), store).prop_map(|(l, v, t)| format!("store {l}, ({v}){t}")),
-        2 => (register(), loc(), update.clone()).prop_map(|(r, l, t)| format!("{r} := fetch_add {l}, 1{t}")),
-        2 => (register(), loc(), value, update).prop_map(|(r, l, v, t)| format!("{r} := cas {l}, 0, ({v}){t}")),
-        1 => fence.prop_map(|order| format!("fence thread_fence.{order}")),
-        1 => register().prop_map(|r| format!("{r} := choose 0, 1")),
-        1 => register().prop_map(|r| format!("assume ({r} < 2)")),
-    ]
-}
-
-/// Two or three threads of such instructions.
-fn c11() -> impl Strategy<Value = Vec<Vec<String>>> {
-    prop::collection::vec(prop::collection::vec(instruction(), 1..4), 2..4)
-}
-
-fn text(threads: &[Vec<String>]) -> String {
-    let mut source = String::from("program p\nlocation x = 0\nlocation y = 0\nlocation z = 0\n");
-    for (number, thread) in threads.iter().enumerate() {
-        source.push_str(&format!("thread t{number}\nregister a = 0\nregister b = 0\nregister c = 0\n"));
-        for (pc, op) in thread.iter().map(String::as_str).chain(["halt"]).enumerate() {
-            source.push_str(&format!("@{pc}: {op}\n"));
-        }
-    }
-    source
-}
-
-fn parsed(threads: &[Vec<String>]) -> Program {
-    let source = text(threads);
-    cyrano_ir::text::parse(&source).unwrap_or_else(|error| panic!("{error}\n{source}"))
-}
-
 #[test]
 fn random_programs_of_c11_have_the_same_executions() {
     let cases = if pinned::long() { 20_000 } else { 400 };
@@ -97,6 +60,35 @@ fn random_programs_of_c11_have_the_same_executions() {
     }
     println!("{} executions", compared.get());
     assert!(compared.get() >= 10 * cases as usize, "only {} executions were compared", compared.get());
+}
+
+/// Load-exclusive and store-exclusive, the second of which may fail whatever it finds.
+#[test]
+fn random_programs_with_exclusive_pairs_have_the_same_executions() {
+    let cases = if pinned::long() { 20_000 } else { 300 };
+    let compared = Cell::new(0);
+    let result = pinned::runner(cases, file!()).run(&with_pairs(), |threads| {
+        let found = compare(&parsed(&threads), &every());
+        compared.set(compared.get() + found.map_err(TestCaseError::fail)?);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, threads)) => panic!("{reason}\n{}", text(&threads)),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    println!("{} executions", compared.get());
+    assert!(compared.get() >= 5 * cases as usize, "only {} executions were compared", compared.get());
+}
+
+/// That a store-exclusive fails is what may always be added: where the thread has read `z` from the other one, success is not possible, and yet that execution is found.
+#[test]
+fn a_store_exclusive_may_always_fail() {
+    let reader =
+        ["a := load x {atomic exclusive}", "b := load z {atomic acquire}", "c := store x, 1 {atomic exclusive}"];
+    let writer = ["store x, 2 {atomic}", "store z, 1 {atomic release}"];
+    let threads = [reader.map(str::to_owned).to_vec(), writer.map(str::to_owned).to_vec()];
+    assert_eq!(compare(&parsed(&threads), &every()).map(|compared| compared > 20), Ok(true));
 }
 
 /// Whether there is a race under rc11: by the reference, by views and by the evaluator. What is shown is confirmed.

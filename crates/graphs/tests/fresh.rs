@@ -74,7 +74,8 @@ fn program(parts: &Parts) -> Program {
     let source = source(parts);
     let unit = cyrano_cfront::parse(&source, "type.c", &|_| None).unwrap_or_else(|why| panic!("{why:?}\n{source}"));
     let file = cyrano_cfront::tests("f = f(in {0, 1})\ng = g()\n", &unit).expect("tests");
-    unit.program(&file.by_notation(parts.3).expect("a client")).unwrap_or_else(|why| panic!("{why:?}"))
+    unit.program(&file.by_notation(parts.3).expect("a notation").expect("a client"))
+        .unwrap_or_else(|why| panic!("{why:?}"))
 }
 
 fn ask(program: &Program, name: &str, question: Question<'_>, fresh_objects: bool) -> Option<Answer> {

@@ -152,7 +152,7 @@ fn verdicts_are_those_of_the_definition() {
     let random = ((bodies(), bodies()), prop::sample::select(CLIENTS.to_vec()));
     let result = pinned::runner(cases, file!()).run(&random, |(bodies, client)| {
         let (unit, file) = parsed(&source(&bodies), TESTS);
-        let test = file.by_notation(client).expect("a client");
+        let test = file.by_notation(client).expect("a notation").expect("a client");
         for name in MODELS {
             let (mut right, mut wrong, mut ordered) = counted.get();
             if let Some((is_wrong, needs_order)) = compare(&unit, &test, name).map_err(TestCaseError::fail)? {
@@ -203,7 +203,7 @@ fn mutants_of_the_library_are_found() {
         assert!(from.is_empty() || source.matches(from).count() == 1, "`{from}` is not there once");
         let source = if from.is_empty() { format!("{to}{source}") } else { source.replace(from, to) };
         let (unit, file) = parsed(&source, &tests);
-        let test = file.by_notation(client).expect("a client");
+        let test = file.by_notation(client).expect("a notation").expect("a client");
         for model in ["ra", "rc11"] {
             let found = judged(&unit, &test, model);
             println!("{name} {client} {to:?} {model}: {found:?}");

@@ -44,6 +44,9 @@ impl Linearizability {
             reason: Some(why),
             ..case.report(NAME)
         };
+        if has_calls_behind(case) {
+            return Ok(unknown("calls behind the threads have an order by themselves; write them into the parentheses, or check observations".to_owned()));
+        }
         let Some(graphs) = runner.graphs() else {
             return Ok(unknown(Refusal::NotJudged(Subject::OrdersOfCalls).to_string()));
         };
@@ -78,6 +81,12 @@ impl Linearizability {
             ..case.report(NAME)
         })
     }
+}
+
+/// Whether a test has calls that begin when all threads have ended: `( e | d ) d`.
+fn has_calls_behind(case: &Case) -> bool {
+    let behind = case.notation.as_deref().and_then(|notation| notation.rsplit_once(')'));
+    behind.is_some_and(|(_, behind)| !behind.trim_start().is_empty() && !behind.trim_start().starts_with("where "))
 }
 
 /// The serial executions of a test, with their orders of calls.

@@ -7,6 +7,7 @@ mod choosing;
 mod counting;
 mod deferred;
 mod endless;
+mod estimate;
 pub(crate) mod every_number;
 pub(crate) mod large;
 pub(crate) mod options;
@@ -365,6 +366,11 @@ impl Runner {
             answer.stats.seconds = start.elapsed().as_secs_f64();
             return Answered { engine: Some(self.graphs.name().to_owned()), note: None, clauses: None, answer };
         }
+        let sized = (engine == EngineName::Explore).then(|| self.states_or_executions(&query, watch)).flatten();
+        if let Some((engine, mut answer)) = sized {
+            answer.stats.seconds = start.elapsed().as_secs_f64();
+            return Answered { engine: Some(self.engine(engine).name().to_owned()), note, clauses: None, answer };
+        }
         let (mut answer, clauses) = match engine {
             EngineName::Explore => (self.search(self.engine(engine), query, watch), None),
             EngineName::Graphs if self.unrolls => {
@@ -389,7 +395,10 @@ impl Runner {
             return None;
         }
         let limits = Limits { workers: 1, ..self.limits.clone() }.with_looks(PROBE);
-        let answer = self.graphs.ask(*query, &limits, watch);
+        let answer = match self.unrolls {
+            true => unrolled::ask(&self.graphs, *query, &limits, watch),
+            false => self.graphs.ask(*query, &limits, watch),
+        };
         matches!(answer.verdict, Verdict::Verified | Verdict::Violated).then_some(answer)
     }
 

@@ -150,3 +150,32 @@ fn what_is_not_there_is_nothing_to_check() {
     assert!(matches!(&selected[..], [Selected::Nothing { criterion: "opacity", .. }]), "{selected:?}");
     assert!(case.frontend.fences().is_ok(), "a table of instructions has rows for fences");
 }
+
+/// Threads that store to one location and look at the next one: two ways to go each, but for one. What is asked of the end holds in no execution.
+fn ring(threads: usize) -> String {
+    let all: Vec<String> = (0..threads).map(|at| format!("atomic_int* x{at}")).collect();
+    let thread = |at: usize| {
+        let next = (at + 1) % threads;
+        let [store, load] = ["atomic_store_explicit", "atomic_load_explicit"];
+        let body =
+            format!("{store}(x{at}, 1, memory_order_relaxed);\n  int r = {load}(x{next}, memory_order_relaxed);");
+        format!("P{at}({}) {{\n  {body}\n}}\n", all.join(", "))
+    };
+    let threads: String = (0..threads).map(thread).collect();
+    format!("C ring\n{{ }}\n{threads}exists (x0 = -1)\n")
+}
+
+/// Where states do not fit a small memory and there are fewer executions, these are looked at.
+#[test]
+fn few_executions_are_looked_at_instead_of_many_states() {
+    for (threads, engine) in [(3, "explore"), (13, "graphs")] {
+        let text: &'static str = ring(threads).leak();
+        let files = Memory([("ring.litmus", text)].into());
+        let subjects = Subject::load(&files, "ring.litmus", &[], &wanted(Tests::Declared), None).expect("it compiles");
+        let model = cyrano_memory::named("tso").expect("a model");
+        let selected = select(&subjects[0].case, &[], &[model], &files).expect("there are checks");
+        let runner = Runner::new(&Options { workers: Some(1), ..Options::default() }, 1);
+        let report = subjects[0].check(&runner, &selected[0], &()).expect("an answer");
+        assert_eq!((report.engine.as_deref(), report.verdict), (Some(engine), Verdict::Violated), "{threads} threads");
+    }
+}

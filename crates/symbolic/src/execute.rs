@@ -14,5 +14,6 @@ pub(crate) mod range;
 pub(crate) mod related;
 pub(crate) mod silent;
 pub(crate) mod units;
+pub(crate) mod unread;
 pub(crate) mod value;
 pub(crate) mod walk;

@@ -12,10 +12,43 @@ use cyrano_memory::cat::Cat;
 use cyrano_memory::{Model, named};
 
 use crate::formula::relational::objection;
+use fewer::Lost;
 
-/// Whether executions without idle iterations are enough: always where all accesses are in one order.
-pub(crate) fn may_idle(model: &Model) -> bool {
-    model.cat().is_none_or(|cat| fewer::may_lack_reads(cat.plan()))
+/// What executions may lack that a model allows, without anybody noticing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Idling {
+    /// Read-modify-writes that write what they find and whose writes nobody sees, if anything but reads.
+    pub(crate) updates: Option<Readers>,
+    /// Only what is not accessed but by marked accesses: others may raise a flag.
+    pub(crate) marked: bool,
+}
+
+/// Who may read a word of which updates are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Readers {
+    /// Any access.
+    All,
+    /// Accesses that write it, too, whatever they read.
+    Writers,
+}
+
+/// The models with flags of which it is known what these are about: races.
+const RACES: [&str; 2] = ["rc11", "lkmm"];
+
+/// Whether executions without idle iterations are enough, and which iterations are: all of them where all accesses are in one order.
+pub(crate) fn idling(model: &Model) -> Option<Idling> {
+    let Some(cat) = model.cat() else { return Some(Idling { updates: None, marked: false }) };
+    let plan = cat.plan();
+    let marked = plan.axioms.iter().any(|axiom| axiom.flag);
+    if !fewer::may_lack(plan, Lost::Reads) || marked && !is_one_of(model, &RACES) {
+        return None;
+    }
+    let updates = match fewer::may_lack(plan, Lost::Updates) {
+        true => Some(Readers::All),
+        // Between two reads of a word there is the write of the first.
+        false => is_one_of(model, &["riscv"]).then_some(Readers::Writers),
+    };
+    Some(Idling { updates, marked })
 }
 
 /// Refuses what the formula would not say exactly.
@@ -50,5 +83,10 @@ pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<()
 const CAUSAL: [&str; 9] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11", "imm", "armv8", "riscv", "power"];
 
 fn has_causes(model: &Model) -> bool {
-    CAUSAL.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
+    is_one_of(model, &CAUSAL)
+}
+
+/// Whether it is one of these built-in models.
+fn is_one_of(model: &Model, names: &[&str]) -> bool {
+    names.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
 }

@@ -310,6 +310,11 @@ impl Checker<'_> {
         Err(self.report(Problem::new(field.loc, message, "unknown field").with_guess(guess.as_deref())))
     }
 
+    /// Whether a member of a word is nothing but the word.
+    fn is_word(&self, ty: &Type, field: usize) -> bool {
+        matches!(ty, Type::Struct(id) if self.out.types.fields(*id)[field].bits.is_word())
+    }
+
     fn address(&mut self, inner: &ast::Expr, loc: Loc) -> Fallible<Expr> {
         if let ast::ExprKind::Name(name) = &inner.kind
             && let Some((Symbol::Function(func), _)) = self.find(name)
@@ -319,7 +324,7 @@ impl Checker<'_> {
         let lvalue = self.lvalue(inner)?;
         match &lvalue.kind {
             LvalueKind::Value(_) => return Err(self.error(loc, "this has no address", "a value, not a place")),
-            LvalueKind::Field(base, _) if self.out.types.is_scalar(&base.ty) => {
+            LvalueKind::Field(base, field) if self.out.types.is_scalar(&base.ty) && !self.is_word(&base.ty, *field) => {
                 let problem = Problem::new(loc, "a field of a word has no address", "part of a word");
                 let shown = self.show(&base.ty);
                 let why = match &base.ty {

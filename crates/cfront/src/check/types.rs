@@ -169,7 +169,13 @@ impl Checker<'_> {
         let union = spec.union && fields.len() > 1;
         let narrow = fields.iter().filter(|field| field.bits.is_some()).count();
         let inferred = self.words.contains(&spec.id);
-        let word = spec.word || union || inferred || (narrow > 0 && narrow == fields.len());
+        let apart = |field: &ast::Field| field.name.text.is_empty() && field.bits.as_ref().is_some_and(is_zero);
+        let parts = fields.iter().any(apart);
+        if let Some(last) = fields.last().filter(|field| apart(field) || parts && (spec.word || union || inferred)) {
+            let message = "a bit-field of no bits at the end of a struct, or in one that is one word";
+            return Err(self.error(last.name.loc, message, "here"));
+        }
+        let word = spec.word || union || inferred || (narrow > 0 && narrow == fields.len() && !parts);
         let def = &mut self.out.types.structs[id.0];
         // A struct that was declared before is known by the definition.
         (def.spec, def.word, def.declared, def.union) = (Some(spec.id), word, spec.word, union);
@@ -177,7 +183,9 @@ impl Checker<'_> {
         let mut failed = false;
         let mut rest = fields;
         while let Some(field) = rest.first() {
-            let run = rest.iter().take_while(|field| field.bits.is_some() && !word).count();
+            // A bit-field of no bits begins another location.
+            let bit_fields = rest.iter().take_while(|field| field.bits.is_some() && !word);
+            let run = bit_fields.enumerate().take_while(|(at, field)| *at == 0 || !apart(field)).count();
             let field = match run {
                 0 => self.field(field, word, rest.len() == 1 && !made.is_empty()),
                 _ => self.group(&rest[..run]),
@@ -298,6 +306,7 @@ impl Checker<'_> {
         if let Some(width) = &field.bits {
             let value = self.constant(width)?;
             bits.width = match u8::try_from(value) {
+                Ok(0) if field.name.text.is_empty() => 0,
                 Ok(width @ 1..) if width <= natural => width,
                 _ => {
                     let message = format!("a width of {value} bits");
@@ -361,4 +370,9 @@ impl Checker<'_> {
         }
         Ok(negative)
     }
+}
+
+/// Whether a width is written as 0.
+fn is_zero(width: &ast::Expr) -> bool {
+    matches!(width.kind, ast::ExprKind::Int { value: 0, .. })
 }

@@ -188,12 +188,16 @@ impl Converter<'_> {
             return;
         }
         for declarator in &node.node.declarators {
-            let named = declarator.node.declarator.as_ref().map(|d| self.declarator(d, base.clone()));
-            let Some((Some(name), ty)) = named else {
-                self.refuse(self.loc(declarator), "a field without a name");
-                continue;
-            };
             let bits = declarator.node.bit_width.as_ref().map(|width| self.expr(width));
+            let named = declarator.node.declarator.as_ref().map(|d| self.declarator(d, base.clone()));
+            let (name, ty) = match named {
+                Some((Some(name), ty)) => (name, ty),
+                None if bits.is_some() => (Name { text: String::new(), loc: self.loc(declarator) }, base.clone()),
+                _ => {
+                    self.refuse(self.loc(declarator), "a field without a name");
+                    continue;
+                }
+            };
             fields.push(Field { name, ty, bits });
         }
     }

@@ -63,7 +63,7 @@ impl Lowerer<'_, '_> {
             let old = lowerer.load(spot, 0, tags.without(Tags::RELEASE));
             lowerer.saved_register(spot, old)
         };
-        if matches!(spot, Spot::Memory { .. }) {
+        if Self::is_shared(spot) {
             return self.atomically(|lowerer| {
                 let old = both(lowerer);
                 let new = change(lowerer, arith::used(old.clone()));
@@ -81,7 +81,7 @@ impl Lowerer<'_, '_> {
 
     /// The value of a register that is about to change.
     fn saved_register(&mut self, spot: &Spot, value: LocalExpr) -> LocalExpr {
-        if matches!(spot, Spot::Memory { .. }) { value } else { self.saved(value) }
+        if Self::is_shared(spot) { value } else { self.saved(value) }
     }
 
     pub(super) fn atomic_operation(&mut self, atomic: &Atomic, args: &[Expr]) -> Vec<LocalExpr> {
@@ -207,7 +207,10 @@ impl Lowerer<'_, '_> {
             return match change {
                 Change::Set(value) => self.section(spot, tags, |_, _| value).0,
                 Change::Add(value) => self.section(spot, tags, |_, old| arith::binary(BinOp::Add, old, value)).0,
-                Change::Cas { expected, new } => self.swap_here(spot, expected, new),
+                Change::Cas { expected, new } if Self::is_shared(spot) => {
+                    self.atomically(|lowerer| lowerer.swap_here(spot, expected, new, tags))
+                }
+                Change::Cas { expected, new } => self.swap_here(spot, expected, new, Tags::default()),
             };
         };
         let temp = self.temp();
@@ -216,14 +219,14 @@ impl Lowerer<'_, '_> {
         Self::var(temp)
     }
 
-    /// A compare-and-swap of an object in registers.
-    fn swap_here(&mut self, spot: &Spot, expected: LocalExpr, new: LocalExpr) -> LocalExpr {
-        let old = self.read_word(spot, 0);
+    /// A compare-and-swap of an object in registers, or of one in memory whose values are not those of its word.
+    fn swap_here(&mut self, spot: &Spot, expected: LocalExpr, new: LocalExpr, tags: Tags) -> LocalExpr {
+        let old = self.load(spot, 0, tags.without(Tags::RELEASE));
         let old = self.saved(old);
         let (equal, end) = (self.new_label(), self.new_label());
         self.branch(arith::binary(BinOp::Eq, arith::used(old.clone()), expected), equal, end);
         self.bind(equal);
-        self.write_word(spot, 0, new);
+        self.store(spot, 0, new, tags.without(Tags::ACQUIRE | Tags::CONSUME));
         self.bind(end);
         old
     }
@@ -236,6 +239,10 @@ impl Lowerer<'_, '_> {
         new: LocalExpr,
         (success, failure): (Tags, Tags),
     ) -> LocalExpr {
+        if failure != success && matches!(spot, Spot::Bits(word, _) if Self::is_shared(word)) {
+            let why = "a compare-and-exchange of a signed member of a union has one order for success and failure";
+            self.shared.refused.push((self.span, why.to_owned()));
+        }
         let before = self.code.len();
         let old = self.change(spot, success, Change::Cas { expected, new });
         if failure != success && matches!(spot, Spot::Memory { .. }) {
@@ -256,7 +263,7 @@ impl Lowerer<'_, '_> {
         let new = self.simple(new);
         let (found, succeeded) = (self.temp(), self.temp());
         let (tries, fails, failed, end) = (self.new_label(), self.new_label(), self.new_label(), self.new_label());
-        if weak && matches!(spot, Spot::Memory { .. }) {
+        if weak && Self::is_shared(spot) {
             let choice = self.temp();
             self.emit(Op::Choose { dst: Place::Reg(choice), from: vec![1, 0] });
             self.branch(Self::var(choice), tries, fails);

@@ -14,13 +14,16 @@
 //! Which objects may have been freed before: those of other threads (not for the setup thread, which is alone), and of its own
 //! those that it allocated before, or all of them if the call may be reached again.
 //!
+//! **Leaks.** If they are asked for, every object has a word in front of its header that `malloc` sets and `free` clears, and the end of the program looks at all
+//! of them. The words are atomic and nobody else's. What other threads would free later they do not free any more.
+//!
 //! `calloc` is a `malloc` and a store of 0 to each word. `realloc` makes another object, copies what both have room for, and frees the old one: it always
 //! moves. An object that stays where it is would only keep old pointers to it valid; to compare or to use one after `realloc` is undefined in C.
 
 use cyrano_ir::guards::{ALIVE, FREED};
-use cyrano_ir::{Addr, BinOp, Change, Expr as Ir, LocalExpr, Op, Place, UNDEFINED, WORD};
+use cyrano_ir::{Addr, BinOp, Change, Expr as Ir, LocalExpr, Op, Place, Tags, UNDEFINED, WORD};
 
-use super::spot::target;
+use super::spot::{MEMORY, target};
 use super::{Lowerer, Spot};
 use crate::lower::memory::{Memory, OBJECTS, Object};
 use crate::tree::Expr;
@@ -30,6 +33,38 @@ use crate::types::arith;
 impl Lowerer<'_, '_> {
     /// An object: a new one, or one that was freed.
     pub(super) fn malloc(&mut self, ty: &Type, position: u32) -> LocalExpr {
+        let object = self.any_object(ty, position);
+        self.tell_allocated(&object, true);
+        object
+    }
+
+    /// Tells that an object is allocated, or not, if leaks are looked for.
+    fn tell_allocated(&mut self, object: &LocalExpr, is: bool) {
+        if self.shared.memory.leaks {
+            let store = Op::store(allocated(object), Ir::Const(i128::from(is)));
+            self.emit(store.tagged(Tags::ATOMIC));
+        }
+    }
+
+    /// At the end of a program: nothing is allocated.
+    pub(crate) fn check_leaks(&mut self) {
+        if !self.shared.memory.leaks {
+            return;
+        }
+        for object in self.shared.known.clone() {
+            let address = Ir::Const(object.address);
+            let word = usize::try_from(object.address / WORD).unwrap_or_default();
+            let span = self.shared.memory.words.get(word).map(|word| word.span).unwrap_or_default();
+            let line = self.shared.sources.line(crate::source::Loc { file: 0, span });
+            let found = self.temp();
+            self.emit(Op::load(Place::Reg(found), allocated(&address)).tagged(Tags::ATOMIC));
+            let cond = arith::binary(BinOp::Eq, Self::var(found), Ir::Const(0));
+            let message = Some(format!("what line {line} allocates is not freed when the program ends"));
+            self.emit(Op::Assert { cond, message });
+        }
+    }
+
+    fn any_object(&mut self, ty: &Type, position: u32) -> LocalExpr {
         let (checked, span, thread) = (self.shared.checked, self.span, self.shared.thread);
         let first = self.shared.memory.allocate(checked, ty, thread, UNDEFINED, span);
         let again = self.may_be_freed(first, position);
@@ -170,8 +205,14 @@ impl Lowerer<'_, '_> {
         self.branch(arith::binary(BinOp::Ne, value.clone(), Ir::Const(0)), mark, end);
         self.bind(mark);
         self.emit(Op::store(header(&value), Ir::Const(FREED)));
+        self.tell_allocated(&value, false);
         self.bind(end);
     }
+}
+
+/// The word that says whether an object is allocated, where leaks are looked for.
+fn allocated(object: &LocalExpr) -> Addr {
+    Addr::Indexed { array: MEMORY, index: arith::binary(BinOp::Add, target(object), Ir::Const(-2)) }
 }
 
 /// The header of the object that a pointer points to.

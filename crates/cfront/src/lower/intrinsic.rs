@@ -72,7 +72,7 @@ impl Lowerer<'_, '_> {
                 self.mark(*mark);
                 Vec::new()
             }
-            Intrinsic::Thread(call) => self.thread_call(call, args),
+            Intrinsic::Thread(call) => self.thread_call(call, args, position),
         }
     }
 

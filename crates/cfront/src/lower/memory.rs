@@ -30,6 +30,8 @@ pub(crate) struct Memory {
     gaps: usize,
     /// What `malloc` makes, if it can be freed.
     pub(crate) objects: Vec<Object>,
+    /// Whether each of them has a word in front of its header that says whether it is allocated.
+    pub(crate) leaks: bool,
 }
 
 /// An allocated object.
@@ -45,7 +47,8 @@ pub(crate) struct Object {
 impl Memory {
     /// The memory with all globals that are there from the start, and their addresses.
     pub(crate) fn new(checked: &Checked, sources: &Sources) -> (Self, Vec<Option<i128>>) {
-        let mut memory = Self { words: Vec::new(), counts: BTreeMap::new(), gaps: 0, objects: Vec::new() };
+        let mut memory =
+            Self { words: Vec::new(), counts: BTreeMap::new(), gaps: 0, objects: Vec::new(), leaks: false };
         memory.gap();
         // Static variables of functions have names like those of variables of calls.
         let statics = checked.globals.iter().filter(|global| global.name.contains('.'));
@@ -129,7 +132,9 @@ impl Memory {
         let count = self.counts.entry(kind.clone()).or_default();
         *count += 1;
         let name = format!("{kind}#{count}");
-        if !checked.frees {
+        if self.leaks {
+            self.words.push(Location { name: format!("{name}.allocated"), init: 0, ty: Ty::Int, span });
+        } else if !checked.frees {
             return self.object(checked, ty, &name, init, span);
         }
         self.words.push(Location { name: format!("{name}.freed"), init: ALIVE, ty: Ty::Header, span });
@@ -147,6 +152,14 @@ impl Memory {
             let init = if matches!(*word, "start" | "done") { 0 } else { cyrano_ir::UNDEFINED };
             self.words.push(Location { name: format!("{name}.{word}"), init, ty: Ty::Int, span });
         }
+        self.gap();
+        address
+    }
+
+    /// Adds the word that tells of the end of a thread of a test.
+    pub(crate) fn end(&mut self, name: &str) -> i128 {
+        let address = self.words.len() as i128 * WORD;
+        self.words.push(Location { name: format!("{name}.done"), init: 0, ty: Ty::Int, span: Span::default() });
         self.gap();
         address
     }

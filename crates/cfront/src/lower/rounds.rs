@@ -1,9 +1,10 @@
 //! Loops that create or join threads, unrolled where the number of rounds is a constant.
 //!
 //! `for (i = a; i < b; i += c)` with constants, whose body does not assign to `i`: in each round `i` is a constant, so that `&t[i]` is a place that is
-//! known and every creation a thread of its own. Other loops stay loops.
+//! known and every creation a thread of its own. Another loop that creates threads is unrolled up to the bound of objects, with its condition in every round; what goes
+//! on longer is left out. All others stay loops.
 
-use cyrano_ir::{BinOp, Expr as Ir};
+use cyrano_ir::{BinOp, Expr as Ir, Op};
 
 use super::{Lowerer, Spot};
 use std::collections::BTreeMap;
@@ -122,6 +123,58 @@ impl Lowerer<'_, '_> {
         self.constant(&with(cond, variable, value)).map(|holds| holds != 0)
     }
 
+    /// Whether a loop creates threads, so that each round needs threads of its own.
+    pub(super) fn creates(&self, repeat: &Loop) -> bool {
+        let creates = |part: Part<'_>| match part {
+            Part::Expr(Expr { kind: ExprKind::Call { func, .. }, .. }) => {
+                self.shared.creating.get(func.0).copied().unwrap_or_default()
+            }
+            part => is_creation(part),
+        };
+        self.end.is_some() && any(Part::Stmt(&repeat.body), &mut { creates })
+    }
+
+    /// The rounds one by one up to the bound, each with its condition.
+    pub(super) fn bounded_rounds(&mut self, repeat: &Loop, stmt: &Stmt) {
+        let end = self.new_label();
+        let mut labels = Vec::new();
+        labels_in(&repeat.body, &mut labels);
+        self.fresh += 1;
+        for round in 0..=self.shared.objects {
+            let (body, next) = (self.new_label(), self.new_label());
+            if let Some(cond) = repeat.cond.as_ref().filter(|_| repeat.tests_first || round > 0) {
+                self.at(cond.loc);
+                self.condition(cond, body, end);
+            }
+            self.bind(body);
+            if round == self.shared.objects {
+                self.at(stmt.loc);
+                let what =
+                    format!("rounds of a loop that creates threads, at line {}", self.shared.sources.line(stmt.loc));
+                self.emit(Op::Limit { cond: Ir::Const(0), what });
+                break;
+            }
+            let (on_break, on_continue) = (self.target(end), self.target(next));
+            if let Some(frame) = self.frame() {
+                frame.breaks.push(on_break);
+                frame.continues.push(on_continue);
+                labels.iter().for_each(|label: &LabelId| frame.labels[label.0] = None);
+            }
+            self.stmt(&repeat.body);
+            if let Some(frame) = self.frame() {
+                frame.breaks.pop();
+                frame.continues.pop();
+            }
+            self.bind(next);
+            if let Some(step) = &repeat.step {
+                self.at(step.loc);
+                self.discard(step);
+            }
+        }
+        self.fresh -= 1;
+        self.bind(end);
+    }
+
     fn is_about_threads(&self, part: Part<'_>) -> bool {
         let Part::Expr(expr) = part else { return false };
         match &expr.kind {
@@ -172,6 +225,16 @@ pub(crate) fn threaded(checked: &Checked) -> Vec<bool> {
         let Part::Expr(Expr { kind: ExprKind::Intrinsic { what, .. }, .. }) = part else { return false };
         matches!(**what, Intrinsic::Thread(ThreadCall::Create | ThreadCall::Join))
     })
+}
+
+/// For each function whether it creates threads, be it by what it calls.
+pub(crate) fn creating(checked: &Checked) -> Vec<bool> {
+    reaching(checked, &is_creation)
+}
+
+fn is_creation(part: Part<'_>) -> bool {
+    let Part::Expr(Expr { kind: ExprKind::Intrinsic { what, .. }, .. }) = part else { return false };
+    matches!(**what, Intrinsic::Thread(ThreadCall::Create))
 }
 
 /// For each function whether it may end its thread; a call through a pointer may.

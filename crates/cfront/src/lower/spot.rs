@@ -135,6 +135,7 @@ impl Lowerer<'_, '_> {
         if types.is_scalar(&base.ty) {
             let bits = types.fields(id).get(field).map(|field| field.bits).unwrap_or_default();
             return match spot {
+                spot if bits.is_word() => spot,
                 // A part of a part of a word is a part of the word.
                 Spot::Bits(word, outer) if bits.store == Store::Whole => {
                     Spot::Bits(word, Bits { shift: outer.shift, store: outer.store, ..bits })
@@ -216,7 +217,8 @@ impl Lowerer<'_, '_> {
                 Self::var(temp)
             }
             Spot::Bits(inner, bits) => {
-                let value = self.read_word(inner, 0);
+                self.refuse_part(inner, *bits, tags);
+                let value = self.load(inner, 0, tags);
                 arith::extract(value, *bits)
             }
             Spot::Values(values) => values.get(word as usize).cloned().unwrap_or(Ir::Const(cyrano_ir::UNDEFINED)),
@@ -240,10 +242,11 @@ impl Lowerer<'_, '_> {
                 self.emit(Op::store(addr, value).tagged(tags));
             }
             Spot::Bits(inner, bits) => match (bits.store, &**inner) {
-                (Store::Whole, _) => self.write_word(inner, 0, arith::place(value, *bits)),
+                (Store::Whole, _) => self.store(inner, 0, arith::place(value, *bits), tags),
                 // Nobody sees the word between the load and the store, which a machine does not have for a field of its own bytes.
                 (Store::Part, Spot::Memory { .. }) => {
                     let value = self.saved(value);
+                    self.refuse_part(inner, *bits, tags);
                     self.atomically(|lowerer| lowerer.insert(inner, value, *bits));
                 }
                 _ => self.insert(inner, value, *bits),
@@ -253,6 +256,14 @@ impl Lowerer<'_, '_> {
                 self.assign(dst, value);
             }
             Spot::Values(_) => {}
+        }
+    }
+
+    /// An atomic access to a part of a word would be one of another size than that of the word.
+    fn refuse_part(&mut self, word: &Spot, bits: Bits, tags: Tags) {
+        if tags != Tags::default() && bits.store != Store::Whole && matches!(word, Spot::Memory { .. }) {
+            let why = "an atomic access to a part of what is one word elsewhere: accesses of several sizes to one place are not supported";
+            self.shared.refused.push((self.span, why.to_owned()));
         }
     }
 
@@ -287,6 +298,15 @@ impl Lowerer<'_, '_> {
                 None => Addr::Indexed { array, index: Ir::Const(index) },
             },
             other => other,
+        }
+    }
+
+    /// Whether a place is shared memory, or a part of a word there.
+    pub(super) fn is_shared(spot: &Spot) -> bool {
+        match spot {
+            Spot::Memory { .. } => true,
+            Spot::Bits(word, _) => Self::is_shared(word),
+            Spot::Regs { .. } | Spot::Values(_) => false,
         }
     }
 

@@ -47,6 +47,7 @@ impl Lowerer<'_, '_> {
                 self.discard(expr);
             }
             StmtKind::If(cond, then, other) => self.branches(cond, then, other.as_deref()),
+            StmtKind::Loop(repeat) if self.repeats == 0 && self.creates(repeat) => self.bounded_rounds(repeat, stmt),
             StmtKind::Loop(repeat) => self.repeat(repeat, stmt),
             StmtKind::Switch { value, cases, default, body } => self.switch(value, cases, *default, body),
             StmtKind::Label(id, body) => {

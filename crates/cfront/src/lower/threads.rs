@@ -61,9 +61,9 @@ pub(crate) struct Site {
 }
 
 impl Lowerer<'_, '_> {
-    pub(super) fn thread_call(&mut self, what: &ThreadCall, args: &[Expr]) -> Vec<LocalExpr> {
+    pub(super) fn thread_call(&mut self, what: &ThreadCall, args: &[Expr], position: u32) -> Vec<LocalExpr> {
         match what {
-            ThreadCall::Create => return self.create(args),
+            ThreadCall::Create => return self.create(args, position),
             ThreadCall::Join => return self.join(args),
             ThreadCall::Own => return vec![Ir::Const(self.own)],
             ThreadCall::Begin => {
@@ -107,8 +107,10 @@ impl Lowerer<'_, '_> {
             ThreadCall::Quit if self.atomic > 0 => self.refuse("`exit` within an atomic section"),
             ThreadCall::Quit => {
                 self.discard(&args[0]);
+                self.check_leaks();
                 self.stay();
             }
+            ThreadCall::Abort(_) if self.is_assumption() => self.emit(Op::Assume(Ir::Const(0))),
             ThreadCall::Abort(message) => {
                 self.emit(Op::Assert { cond: Ir::Const(0), message: Some(message.clone()) });
             }
@@ -123,6 +125,12 @@ impl Lowerer<'_, '_> {
             }
         }
         Vec::new()
+    }
+
+    /// Whether the call around is an assumption by the conventions of SV-COMP, where `abort` is no error.
+    fn is_assumption(&mut self) -> bool {
+        let Some(func) = self.frame().map(|frame| frame.func) else { return false };
+        self.shared.checked.functions[func.0].name == "assume_abort_if_not"
     }
 
     fn any(&mut self, values: &[i128]) -> LocalExpr {
@@ -150,12 +158,12 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn create(&mut self, args: &[Expr]) -> Vec<LocalExpr> {
+    fn create(&mut self, args: &[Expr], position: u32) -> Vec<LocalExpr> {
         let [name, _, function, argument] = args else { return Vec::new() };
         if self.end.is_none() {
             self.refuse("threads are created in whole programs: files with `main` and without tests");
-        } else if self.repeats > 0 {
-            self.refuse("a thread is created in a loop whose number of rounds is not known: write `for (int i = 0; i < N; i++)` with a constant N");
+        } else if self.is_repeated(position) {
+            self.refuse("a thread is created behind a label that is jumped back to, or in a loop within an atomic section: write `for (int i = 0; i < N; i++)`");
         } else if self.shared.spawned.len() >= MAX_THREADS {
             self.refuse("too many threads");
         } else {
@@ -194,7 +202,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// A store that tells another thread.
-    fn mark_word(&mut self, object: i128, word: u32, value: i128) {
+    pub(crate) fn mark_word(&mut self, object: i128, word: u32, value: i128) {
         let addr = self.addr(&Ir::Const(object), word);
         self.emit(Op::store(addr, Ir::Const(value)).tagged(Tags::ATOMIC | Tags::RELEASE));
     }

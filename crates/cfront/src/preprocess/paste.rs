@@ -27,10 +27,17 @@ fn parameter(found: &Macro, token: &Token) -> Option<usize> {
     parameters.iter().position(|parameter| token.is_word(parameter))
 }
 
-/// Whether an argument stands somewhere in the body where it is expanded.
+/// Whether an argument stands somewhere in the body where it is expanded: not behind `#`, nor beside `##`, unless that drops a comma.
 pub(crate) fn wants_expanded(found: &Macro, index: usize) -> bool {
     let last = found.parameters.as_ref().is_some_and(|parameters| index + 1 == parameters.len());
-    let uses = found.body.iter().any(|token| parameter(found, token) == Some(index));
+    let at = |at: Option<usize>, text: &str| at.and_then(|at| found.body.get(at)).is_some_and(|token| token.is(text));
+    let as_it_stands = |use_at: usize| {
+        let before = use_at.checked_sub(1);
+        let pasted = at(before, "##") && !(found.variadic && last && at(use_at.checked_sub(2), ","));
+        at(before, "#") || pasted || at(Some(use_at + 1), "##")
+    };
+    let mut uses = (0..found.body.len()).filter(|at| parameter(found, &found.body[*at]) == Some(index));
+    let uses = uses.any(|at| !as_it_stands(at));
     uses || found.variadic && last && found.body.iter().any(|token| token.is_word(OPTIONAL))
 }
 

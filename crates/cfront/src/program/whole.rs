@@ -9,7 +9,7 @@ use cyrano_ir::{BinOp, Diagnostic, Expr as Ir, LocalExpr, Op, Place, Program, Sp
 use crate::Unit;
 use crate::lower::call::Argument;
 use crate::lower::memory::{Memory, Object};
-use crate::lower::rounds::{exiting, fixed, threaded};
+use crate::lower::rounds::{creating, exiting, fixed, threaded};
 use crate::lower::threads::{ARGUMENT, NEVER, START, Spawn};
 use crate::lower::{Lowerer, Shared};
 use crate::program::{Bounds, Made, assembled, cleaned, finished, refused, shared};
@@ -36,7 +36,8 @@ pub(crate) fn program(unit: &Unit, bounds: Bounds, clean: bool) -> Result<Progra
     };
     let (program, found) = program_with(unit, FuncId(main), bounds, clean, Known::default())?;
     let reused = (bounds.reuse || unit.checked.reallocates) && !found.objects.is_empty();
-    if !reused && !found.stops && found.threads.is_none() {
+    let asked = bounds.leaks && !found.objects.is_empty();
+    if !reused && !found.stops && found.threads.is_none() && !asked {
         return Ok(program);
     }
     program_with(unit, FuncId(main), bounds, clean, found).map(|(program, _)| program)
@@ -52,6 +53,7 @@ fn program_with(
     let mut shared = shared(unit, bounds, known.objects.clone(), false);
     shared.threads = known.threads.unwrap_or(shared.threads);
     shared.threaded = threaded(&unit.checked);
+    shared.creating = creating(&unit.checked);
     shared.fixed = fixed(&unit.checked);
     shared.main_exits = exiting(&unit.checked)[main.0];
     let mut made = Vec::new();
@@ -109,6 +111,7 @@ fn first(shared: &mut Shared<'_>, main: FuncId, own: i128, stops: bool) -> Resul
     let counts = stops.then(|| lowerer.register("%joined", 0));
     lowerer.joined = counts;
     lowerer.inline(main, args);
+    lowerer.check_leaks();
     if let Some(joined) = counts {
         // Whoever creates threads within `main` has them counted here; those of other threads are not `main`'s to join.
         let created = lowerer.created();

@@ -13,7 +13,8 @@
 //! threads: both have more serial executions, which may explain an observation that is wrong in the smaller test. (A `dequeue` that
 //! returns a value from nowhere is wrong in `( d | d )`, but may be right in `( d | de )`.) Neither is a test with a sequence before the
 //! parentheses covered by one where the sequence belongs to a thread, which lets serial executions run other calls first.
-//! So nothing else is skipped. Primed operations are restrictions of plain ones and not generated.
+//! So nothing else is skipped, but tests in which two threads call an operation that only one may call. Primed operations are restrictions of plain ones
+//! and not generated; neither are calls behind the parentheses.
 
 use cyrano_ir::Span;
 
@@ -30,7 +31,8 @@ pub fn all_tests(file: &TestFile, calls: usize) -> Vec<Test> {
         for before in 0..=total - 2 {
             let divisions = divisions(total - before, letters);
             for prefix in sequences(before, letters) {
-                found.extend(divisions.iter().map(|threads| test(file, prefix.clone(), threads.clone())));
+                let tests = divisions.iter().map(|threads| test(file, prefix.clone(), threads.clone()));
+                found.extend(tests.filter(|test| test.shared().is_none()));
             }
         }
     }
@@ -38,8 +40,11 @@ pub fn all_tests(file: &TestFile, calls: usize) -> Vec<Test> {
 }
 
 /// All tests with up to `calls` operation calls, each in a thread of its own, smaller ones first. Where every order of calls is looked at these stand for all
-/// others: `cyrano_graphs` has the argument.
+/// others: `cyrano_graphs` has the argument. It needs operations that any thread may call; where there is one that only one thread may call, all tests are taken.
 pub fn parallel_tests(file: &TestFile, calls: usize) -> Vec<Test> {
+    if file.interface.operations.iter().any(|operation| operation.single) {
+        return all_tests(file, calls);
+    }
     let letters = file.interface.operations.len();
     let mut found = Vec::new();
     for total in 2..=calls {
@@ -56,8 +61,8 @@ pub fn sequential_tests(file: &TestFile, calls: usize) -> Vec<Test> {
 }
 
 fn test(file: &TestFile, before: Vec<Step>, threads: Vec<Vec<Step>>) -> Test {
-    let (orders, span, interface) = (Orders::default(), Span::default(), file.interface.clone());
-    let mut test = Test { name: String::new(), before, threads, orders, span, interface };
+    let (after, orders, span, interface) = (Vec::new(), Orders::default(), Span::default(), file.interface.clone());
+    let mut test = Test { name: String::new(), before, threads, after, orders, span, interface };
     test.name = test.to_string();
     test
 }

@@ -38,7 +38,7 @@ impl Parser<'_> {
         }
         let result = self.result(rest, &function.returns, name.span)?;
         conditions.iter().try_for_each(|named| self.condition(named, result.as_deref(), &function.returns))?;
-        Ok(Call { name: name.text.clone(), func, args, result })
+        Ok(Call { name: name.text.clone(), func, args, result, single: false })
     }
 
     fn function(&self, name: &str, span: Span) -> Parsed<FuncId> {

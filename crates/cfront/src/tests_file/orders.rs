@@ -23,8 +23,9 @@ pub struct Orders {
 
 /// A test without what it says about the order of its calls, and that.
 pub(super) fn split(body: &[Token]) -> (&[Token], &[Token]) {
-    let closes = body.windows(2).position(|pair| pair[0].text == ")" && pair[1].text == "where");
-    body.split_at(closes.map_or(body.len(), |at| at + 1))
+    let closes = body.iter().position(|token| token.text == ")").unwrap_or(body.len());
+    let said = body[closes..].iter().position(|token| token.text == "where");
+    body.split_at(said.map_or(body.len(), |at| closes + at))
 }
 
 impl Orders {

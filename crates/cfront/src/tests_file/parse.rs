@@ -21,8 +21,9 @@ struct Pending {
 }
 
 pub(super) fn parse(text: &str, unit: &Unit) -> Result<TestFile, Vec<Diagnostic>> {
+    let interface = Interface::default();
     let mut parser =
-        Parser { unit, errors: Vec::new(), interface: Interface::default(), kind: None, pending: Vec::new() };
+        Parser { unit, errors: Vec::new(), interface, kind: None, pending: Vec::new(), single: Vec::new() };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let tokens = scan::line(line.trim_end_matches(['\n', '\r']), start, &mut parser.errors);
@@ -36,11 +37,12 @@ pub(super) fn parse(text: &str, unit: &Unit) -> Result<TestFile, Vec<Diagnostic>
 }
 
 /// A test with its notation for a name.
-pub(super) fn by_notation(notation: &str, interface: &Arc<Interface>) -> Option<Test> {
+pub(super) fn by_notation(notation: &str, interface: &Arc<Interface>) -> Result<Test, Vec<Diagnostic>> {
     let mut errors = Vec::new();
     let body = scan::line(notation, 0, &mut errors);
     let pending = Pending { name: notation.to_owned(), span: Span::default(), body };
-    test(&pending, interface).ok().filter(|_| errors.is_empty())
+    let test = test(&pending, interface)?;
+    if errors.is_empty() { Ok(test) } else { Err(errors) }
 }
 
 pub(super) struct Parser<'u> {
@@ -49,6 +51,8 @@ pub(super) struct Parser<'u> {
     interface: Interface,
     kind: Option<String>,
     pending: Vec<Pending>,
+    /// The operations that only one thread may call.
+    single: Vec<Token>,
 }
 
 pub(super) type Parsed<T> = Result<T, Diagnostic>;
@@ -139,14 +143,22 @@ impl Parser<'_> {
                 self.pending.push(Pending { name: name.text.clone(), span: name.span.to(end), body });
                 Ok(())
             }
+            "single" if !is(tokens, 1, "=") => {
+                rest.next("")?;
+                self.single.push(rest.word("the name of an operation")?.clone());
+                while rest.eat(",") {
+                    self.single.push(rest.word("the name of an operation")?.clone());
+                }
+                rest.done()
+            }
             _ => self.call_line(&mut rest),
         }
     }
 
     fn call_line(&mut self, rest: &mut Tokens<'_>) -> Parsed<()> {
-        let name = rest.word("`type`, `init`, `test` or the name of an operation")?;
+        let name = rest.word("`type`, `init`, `test`, `single` or the name of an operation")?;
         if rest.peek().is_none_or(|token| token.text != "=") {
-            let guess = closest(&name.text, ["type", "init", "test"]);
+            let guess = closest(&name.text, ["type", "init", "test", "single"]);
             let message = format!("`{}` starts no declaration", name.text);
             return Err(guessed(Diagnostic::new(name.span, message, "expected `name = function(…)`"), guess));
         }
@@ -169,11 +181,27 @@ impl Parser<'_> {
 
     /// Tests may name an operation whose declaration is wrong; one error is enough.
     fn declare_anyway(&mut self, name: &str) {
-        let call = Call { name: name.into(), func: FuncId(0), args: Vec::new(), result: None };
+        let call = Call { name: name.into(), func: FuncId(0), args: Vec::new(), result: None, single: false };
         self.interface.operations.push(call);
     }
 
+    /// Marks the operations that only one thread may call.
+    fn mark_single(&mut self) {
+        for token in std::mem::take(&mut self.single) {
+            let operations = &mut self.interface.operations;
+            match operations.iter().position(|operation| operation.name == token.text) {
+                Some(at) => operations[at].single = true,
+                None => {
+                    let guess = closest(&token.text, operations.iter().map(|operation| operation.name.as_str()));
+                    let message = format!("there is no operation `{}`", token.text);
+                    self.errors.push(guessed(Diagnostic::new(token.span, message, "unknown operation"), guess));
+                }
+            }
+        }
+    }
+
     fn finish(mut self) -> Result<TestFile, Vec<Diagnostic>> {
+        self.mark_single();
         let interface = Arc::new(std::mem::take(&mut self.interface));
         let mut tests: Vec<Test> = Vec::new();
         for pending in std::mem::take(&mut self.pending) {
@@ -197,23 +225,23 @@ fn is(tokens: &[Token], at: usize, text: &str) -> bool {
 
 fn test(pending: &Pending, interface: &Arc<Interface>) -> Result<Test, Vec<Diagnostic>> {
     let mut errors = Vec::new();
-    let mut before = Vec::new();
+    let (mut before, mut after) = (Vec::new(), Vec::new());
     let mut threads: Vec<(Vec<Step>, Span)> = Vec::new();
     let (mut open, mut closed) = (false, false);
     let (body, said) = orders::split(&pending.body);
     for token in body {
         let steps = match threads.last_mut() {
+            _ if closed => &mut after,
             Some((steps, _)) if open => steps,
             _ => &mut before,
         };
         match token.text.as_str() {
-            _ if closed => errors.push(unexpected(token, "the end of the line")),
             "(" if !open => {
                 open = true;
                 threads.push((Vec::new(), token.span));
             }
-            "|" if open => threads.push((Vec::new(), token.span)),
-            ")" if open => closed = true,
+            "|" if open && !closed => threads.push((Vec::new(), token.span)),
+            ")" if open && !closed => closed = true,
             "'" => match steps.last_mut() {
                 Some(step) => step.primed = true,
                 None => errors.push(unexpected(token, "an operation before the prime")),
@@ -241,7 +269,12 @@ fn test(pending: &Pending, interface: &Arc<Interface>) -> Result<Test, Vec<Diagn
         Orders::default()
     });
     let (name, span, interface) = (pending.name.clone(), pending.span, interface.clone());
-    let test = Test { name, before, threads, orders, span, interface };
+    let test = Test { name, before, threads, after, orders, span, interface };
+    if let Some(shared) = test.shared() {
+        let message = format!("two threads call `{shared}`, which only one may call");
+        let label = format!("the file says `single {shared}`");
+        errors.push(Diagnostic::new(pending.span, message, label));
+    }
     if test.calls() > MAX_CALLS {
         let message = format!("{} operation calls; at most {MAX_CALLS} can be tested", test.calls());
         errors.push(Diagnostic::new(pending.span, message, "this test"));

@@ -42,6 +42,35 @@ fn the_papers_notation() {
 }
 
 #[test]
+fn calls_when_all_threads_have_ended() {
+    let unit = unit(QUEUE);
+    let file = file(&unit, &format!("{PREAMBLE}test T = e ( e | d ) de'\n"));
+    assert_eq!(file.tests[0].to_string(), "e ( e | d ) de'");
+    let program = unit.program(&file.tests[0]).expect("fine");
+    let threads: Vec<_> = program.threads.iter().map(|thread| thread.name.as_str()).collect();
+    assert_eq!(threads, ["init", "thread1", "thread2", "after"]);
+    let last: Vec<_> = program.observed.iter().rev().take(3).map(|column| column.name.as_str()).collect();
+    assert_eq!(last, ["after.e2.v", "after.d1.out", "after.d1.found"]);
+}
+
+#[test]
+fn operations_of_one_thread() {
+    let unit = unit(QUEUE);
+    let declared = file(&unit, &format!("{PREAMBLE}single d\ntest T = d ( dd | e ) d\n"));
+    assert_eq!(declared.tests[0].to_string(), "d ( dd | e ) d");
+    let two: Vec<_> = all_tests(&declared, 2).iter().map(ToString::to_string).collect();
+    assert_eq!(two, ["( e | e )", "( e | d )"]);
+    assert!(declared.by_notation("( d | d )").expect("a notation").is_err());
+    assert!(declared.by_notation("( d | e ) d").expect("a notation").is_ok());
+    assert!(declared.by_notation("T1").is_none());
+    let wrong = all_tests(&declared, 4)
+        .iter()
+        .filter(|test| test.threads.iter().filter(|t| t.iter().any(|s| s.operation == 1)).count() > 1)
+        .count();
+    assert_eq!(wrong, 0);
+}
+
+#[test]
 fn long_names_and_longest_match() {
     let unit = unit(QUEUE);
     let text = "a = e(&q, 0)\nal = e(&q, 1)\nl = e(&q, RED)\ntest T = al ( alal | a l al' )\n";
@@ -67,7 +96,11 @@ fn mistakes_in_a_tests_file() {
     check("test T = e d", "has no threads in parentheses");
     check("test T = ( e | | d )", "a thread without operations");
     check("test T = ( ' e )", "expected an operation before the prime");
-    check("test T = ( e ) d", "`d` is not expected here");
+    check("test T = ( e ) ( d )", "`(` is not expected here");
+    check("test T = ( e ) d | e", "`|` is not expected here");
+    check("single d\ntest T = d ( ed | e | d ) d", "two threads call `d`, which only one may call");
+    check("single e, x", "there is no operation `x`");
+    check("single e d", "`d` is not expected here");
     check("test T = ( e )\ntest T = ( d )", "the test `T` is declared twice");
     check("e = d(&q, out)", "the operation `e` is declared twice");
     check("f = dd(&q, out)", "the C file has no function `dd`");

@@ -1,4 +1,9 @@
 //! No input makes the front end panic or run on.
+//!
+//! `CYRANO_FUZZ_CASES` says how many mutated files of the library are read, `CYRANO_FUZZ_FIRST` the first seed.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::common::{file, render, unit};
 use proptest::prelude::*;
@@ -84,6 +89,129 @@ fn growing_macros_and_calls_are_refused() {
     let file = file(&unit, "f = f39()\ntest T = ( f )\n");
     let found = unit.program(&file.tests[0]).expect_err("too long");
     assert!(found[0].message.contains("too long"));
+}
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Random numbers below a bound (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound.max(1)
+    }
+}
+
+/// What files are made of, and what they seldom have.
+const PIECES: [&str; 40] = [
+    "(",
+    ")",
+    "{",
+    "}",
+    ";",
+    ",",
+    "*",
+    "&",
+    "[",
+    "]",
+    "=",
+    "0",
+    "-1",
+    "#",
+    "##",
+    "\n#define X(a, ...) a ## __VA_ARGS__\n",
+    "\n#if 0\n",
+    "\n#endif\n",
+    "\n#include \"it.c\"\n",
+    "_Atomic",
+    "_Generic(",
+    "struct s",
+    "union",
+    "void",
+    "goto l;",
+    "l:",
+    "switch",
+    "case 1:",
+    "typeof(",
+    "_Alignas(8)",
+    "_Thread_local",
+    "\"",
+    "'",
+    "/*",
+    "\\\n",
+    "...",
+    "0x",
+    "é",
+    "sizeof",
+    "pthread_create(",
+];
+
+/// The files of the library, each cut into words and what stands between them.
+fn library() -> Vec<Vec<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library");
+    let files = ["c11", "datatypes"].map(|folder| std::fs::read_dir(root.join(folder)).expect("the folder is there"));
+    let mut paths: Vec<_> = files.into_iter().flatten().map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "c"));
+    paths.sort();
+    let cut = |text: String| {
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut cut: Vec<String> = Vec::new();
+        for c in text.chars() {
+            match cut.last_mut().filter(|last| word(c) && last.chars().all(word)) {
+                Some(last) => last.push(c),
+                None => cut.push(c.into()),
+            }
+        }
+        cut
+    };
+    paths.iter().map(|path| cut(std::fs::read_to_string(path).expect("a text"))).collect()
+}
+
+fn mutated(random: &mut Random, library: &[Vec<String>]) -> String {
+    let mut file = library[random.below(library.len())].clone();
+    for _ in 0..1 + random.below(6) {
+        let at = random.below(file.len());
+        let most = 1 + random.below(12);
+        let length = random.below(most).min(file.len() - at);
+        let new = match random.below(4) {
+            0 => Vec::new(),
+            1 => vec![PIECES[random.below(PIECES.len())].to_owned()],
+            _ => {
+                let other = &library[random.below(library.len())];
+                let from = random.below(other.len());
+                other.iter().skip(from).take(random.below(12)).cloned().collect()
+            }
+        };
+        file.splice(at..at + length, new);
+    }
+    file.concat()
+}
+
+#[test]
+fn mutated_files_of_the_library_do_not_panic() {
+    let library = library();
+    let (first, cases) = (number("CYRANO_FUZZ_FIRST", 1), number("CYRANO_FUZZ_CASES", 200));
+    let (mut whole, mut slowest) = (0, (Duration::ZERO, 0));
+    for seed in first..first + cases {
+        let source = mutated(&mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1), &library);
+        let begun = Instant::now();
+        let again = |name: &str| (name == "it.c").then(|| source.clone());
+        let read = std::panic::catch_unwind(|| {
+            let unit = cyrano_cfront::parse(&source, "t", &again).ok()?;
+            let made = unit.has_main().then(|| unit.whole(cyrano_cfront::Bounds::default()));
+            made?.ok().map(|program| assert_eq!(cyrano_ir::verify(&program), Ok(())))
+        });
+        let read = read.unwrap_or_else(|_| panic!("seed {seed}:\n{source}"));
+        whole += u64::from(read.is_some());
+        slowest = slowest.max((begun.elapsed(), seed));
+    }
+    println!("{cases} files, {whole} of them programs; the slowest took {:?} (seed {})", slowest.0, slowest.1);
+    assert!(whole * 50 >= cases, "only {whole} of {cases} were programs");
 }
 
 proptest! {

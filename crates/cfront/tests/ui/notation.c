@@ -26,3 +26,11 @@ int get(struct q *p, int ok, int *out) { *out = 7; return ok; }
 //~ test T = ( g )
 struct pair { int a, b; };
 int get(int ok, struct pair *out) { int junk; out->b = junk; if (ok) { out->a = 3; out->b = 4; } return ok; }
+//= calls_behind_the_threads_come_after_them
+//~ s = set(in {0, 1})
+//~ g = get() -> _
+//~ h = get() -> seen
+//~ test T = ( s | g ) h
+int x;
+void set(int v) { x = v + 1; }
+int get(void) { return x; }

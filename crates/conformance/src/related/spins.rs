@@ -16,6 +16,8 @@ pub enum Round {
     Pair(Value),
     /// Two loads, the second of which decides.
     Twice(Place),
+    /// An atomic section that loads and stores, and what it finds decides.
+    Swap(Value),
 }
 
 impl Round {
@@ -47,6 +49,38 @@ pub fn spinning(most: usize, models: usize) -> impl Strategy<Value = Related> {
     })
 }
 
+/// The word of a lock.
+const LOCK: Place = Place::Named(3);
+
+/// How a thread deals with a lock: what it waits with, and where, where it gives it back, and whether it looks at it in another way.
+type Holds = (Round, u8, u8, (u8, u8), Option<u8>, Option<u8>);
+
+fn holds() -> impl Strategy<Value = Holds> {
+    let one = Value::Const(1);
+    let round = prop_oneof![
+        6 => Just(Round::Update(Change::Set(one))),
+        2 => Just(Round::Swap(one)),
+        1 => Just(Round::Load),
+        1 => Just(Round::Update(Change::Cas(Value::Const(0), one, 0))),
+    ];
+    let places = (any::<u8>(), any::<u8>());
+    (round, reg(), any::<u8>(), places, prop::option::of(any::<u8>()), prop::option::weighted(0.1, any::<u8>()))
+}
+
+/// The same programs under a lock that is taken by exchanging until it was free.
+pub fn locking(most: usize, models: usize) -> impl Strategy<Value = Related> {
+    (related(most, models), prop::collection::vec(holds(), 3)).prop_map(|(mut random, holds)| {
+        for (thread, (round, r, tags, (from, to), fence, looks)) in random.threads.iter_mut().zip(holds) {
+            let to = usize::from(to) % (thread.len() + 1);
+            let from = usize::from(from) % (to + 1);
+            thread.insert(to, Step::Store(LOCK, Value::Const(0), tags / 3));
+            looks.into_iter().for_each(|tags| thread.insert(to, Step::Load(r, LOCK, tags)));
+            thread.insert(from, Step::Spin(r, LOCK, round, 1, tags, fence));
+        }
+        random
+    })
+}
+
 impl Code<'_> {
     pub(super) fn spin(&mut self, r: u8, x: Place, round: &Round, c: i128, (tags, fence): (u8, Option<u8>)) {
         let head = self.lines.len();
@@ -61,6 +95,7 @@ impl Code<'_> {
                 again = "(ok == 1)".into();
             }
             Round::Pair(value) => self.step(&Step::Update(r, x, Change::Set(*value), tags)),
+            Round::Swap(value) => self.step(&Step::Section(r, x, None, *value, tags)),
             Round::Twice(first) => {
                 self.step(&Step::Load((r + 1) % 3, *first, tags));
                 self.step(&Step::Load(r, x, tags / 16));

@@ -79,6 +79,9 @@ impl State {
                 self.scene.tapes.push(Tape::unborn());
             }
         }
+        if !self.repeated && at < self.scene.tapes[thread].len() && self.scene.is_new(thread) {
+            return None;
+        }
         match self.scene.tell(thread, request) {
             Told::Wait => None,
             Told::Differs => {

@@ -108,7 +108,10 @@ impl State {
             let is_new = fiber.body.is_some();
             fiber.there && !fiber.done && !fiber.wrong && (is_new || self.scene.may_tell(thread))
         };
-        let thread = (0..self.fibers.len()).find(|thread| goes_on(*thread))?;
+        let mut threads = 0..self.fibers.len();
+        let again = threads.clone().find(|thread| goes_on(*thread) && (self.repeated || !self.scene.is_new(*thread)));
+        let thread = again.or_else(|| threads.find(|thread| goes_on(*thread)))?;
+        self.repeated |= again.is_none();
         self.current = thread;
         self.running = true;
         match self.fibers[thread].body.take() {
@@ -215,7 +218,10 @@ pub(crate) fn hear_panics() {
         std::panic::set_hook(Box::new(move |info| {
             let heard = rt::try_with(|state| {
                 if state.running {
-                    let text = info.payload_as_str().unwrap_or("with a value");
+                    let payload = info.payload();
+                    let text = payload.downcast_ref::<&str>().copied();
+                    let text =
+                        text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("with a value");
                     let place = info.location().map(ToString::to_string);
                     state.panicked.get_or_insert(Violation { message: format!("panicked: {text}"), place });
                 }
@@ -244,7 +250,9 @@ impl Machine for Fibers {
     fn run(&mut self, anew: bool) {
         rt::with(|state| {
             std::mem::swap(&mut state.scene, &mut self.scene);
+            state.repeated = true;
             if anew || state.fibers.is_empty() {
+                state.repeated = false;
                 state.begin();
             }
         });

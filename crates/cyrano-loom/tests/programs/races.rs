@@ -108,3 +108,56 @@ fn a_cell_is_not_lent_twice() {
         assert_eq!((cell.replace(5), cell.take(), cell.into_inner()), (2, 5, 0));
     });
 }
+
+/// Whoever runs first in a new run, the accesses of all others that were there before count.
+#[test]
+fn an_access_races_with_one_before_all_events_of_its_thread() {
+    for late in [false, true] {
+        let program = move || {
+            let shared =
+                Arc::new((AtomicUsize::new(0), Message { text: UnsafeCell::new(0), there: AtomicBool::new(false) }));
+            let (one, other) = (shared.clone(), shared.clone());
+            let write = |message: &Message| {
+                // SAFETY: the pointer is used for as long as the cell is lent.
+                message.text.with_mut(|text| unsafe { *text = 1 });
+            };
+            thread::spawn(move || {
+                if one.0.load(Relaxed) == usize::from(late) {
+                    write(&one.1);
+                }
+            });
+            thread::spawn(move || {
+                write(&other.1);
+                other.1.there.store(true, Relaxed);
+            });
+            shared.0.store(1, Relaxed);
+        };
+        says(program, &["data race: a write by thread"]);
+    }
+}
+
+/// The last thing that a thread does has no event after it; whoever waits for its end, or for somebody who has, comes after it.
+#[test]
+fn an_end_happens_before_whoever_waits_for_it() {
+    let program = |waits: bool| {
+        move || {
+            let message = Arc::new(Message { text: UnsafeCell::new(0), there: AtomicBool::new(false) });
+            let write = |message: &Message| {
+                // SAFETY: the pointer is used for as long as the cell is lent.
+                message.text.with_mut(|text| unsafe { *text += 1 });
+            };
+            let other = message.clone();
+            let thread = thread::spawn(move || {
+                let own = other.clone();
+                let inner = thread::spawn(move || write(&own));
+                if waits {
+                    inner.join().unwrap();
+                }
+            });
+            thread.join().unwrap();
+            write(&message);
+        }
+    };
+    assert_eq!(right(program(true)), 1);
+    says(program(false), &["data race"]);
+}

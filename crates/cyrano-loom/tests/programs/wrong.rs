@@ -61,7 +61,7 @@ fn other_behaviour_with_the_same_past_is_told() {
             let number = Arc::new(AtomicUsize::new(0));
             let other = number.clone();
             let thread = thread::spawn(move || other.store(1, Relaxed));
-            if RUNS.fetch_add(1, Relaxed) % 2 == 0 {
+            if RUNS.fetch_add(1, Relaxed).is_multiple_of(2) {
                 number.load(Relaxed);
             } else {
                 number.store(5, Relaxed);

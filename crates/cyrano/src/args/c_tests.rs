@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 use cyrano_criteria::table::Claim;
 use cyrano_session::frontend::{Before, Tests, Threads, Wanted};
 
@@ -19,6 +19,9 @@ pub struct TestArgs {
     /// `malloc` never returns memory that was freed
     #[arg(long)]
     pub no_reuse: bool,
+    /// Memory that is not freed when a whole program ends is an error
+    #[arg(long)]
+    pub leaks: bool,
     /// How many threads each family has whose size is `*` or computed from a constant; `*` for every number (check)
     #[arg(long, value_name = "N|*", help_heading = "Run options", value_parser = threads)]
     pub threads: Option<Threads>,
@@ -26,22 +29,51 @@ pub struct TestArgs {
     pub preprocessor: PreprocessorArgs,
 }
 
-/// What a compiler's command line says of a C file. Macros are defined first, then taken away, then files are included.
+/// What a compiler's command line says of a C file. Macros are defined and taken away in the order of the command line, then files are included.
+#[derive(Debug)]
+pub struct PreprocessorArgs {
+    given: Given,
+    /// Where each macro that is defined, and each that is taken away, stands on the command line.
+    places: [Vec<usize>; 2],
+}
+
 #[derive(Args, Debug)]
 #[command(next_help_heading = "C files, as in a compiler")]
-pub struct PreprocessorArgs {
+struct Given {
     /// Define a macro, as 1 without a value
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = macro_name)]
-    pub define: Vec<String>,
-    /// Take a macro away
+    define: Vec<String>,
+    /// Take away a macro that is defined before this on the command line
     #[arg(short = 'U', value_name = "NAME", value_parser = macro_name)]
-    pub undefine: Vec<String>,
+    undefine: Vec<String>,
     /// Look for included files in this folder, too
     #[arg(short = 'I', value_name = "DIR")]
-    pub folder: Vec<PathBuf>,
+    folder: Vec<PathBuf>,
     /// Include this file before all others
     #[arg(long, value_name = "FILE")]
-    pub include: Vec<String>,
+    include: Vec<String>,
+}
+
+impl Args for PreprocessorArgs {
+    fn augment_args(command: Command) -> Command {
+        Given::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Given::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for PreprocessorArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let places = |name| matches.indices_of(name).map(Iterator::collect).unwrap_or_default();
+        Ok(Self { given: Given::from_arg_matches(matches)?, places: ["define", "undefine"].map(places) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// A macro begins with its name.
@@ -56,13 +88,17 @@ fn macro_name(text: &str) -> Result<String, String> {
 
 impl PreprocessorArgs {
     fn before(&self) -> Before {
-        let defined = self.define.iter().map(|text| match text.split_once('=') {
+        let defined = self.given.define.iter().map(|text| match text.split_once('=') {
             Some((name, value)) => format!("#define {name} {value}\n"),
             None => format!("#define {text} 1\n"),
         });
-        let undefined = self.undefine.iter().map(|name| format!("#undef {name}\n"));
-        let included = self.include.iter().map(|file| format!("#include \"{file}\"\n"));
-        Before { text: defined.chain(undefined).chain(included).collect(), folders: self.folder.clone() }
+        let undefined = self.given.undefine.iter().map(|name| format!("#undef {name}\n"));
+        let [defines, undefines] = &self.places;
+        let mut lines: Vec<_> = defines.iter().zip(defined).chain(undefines.iter().zip(undefined)).collect();
+        lines.sort();
+        let included = self.given.include.iter().map(|file| format!("#include \"{file}\"\n"));
+        let text = lines.into_iter().map(|(_, line)| line).chain(included).collect();
+        Before { text, folders: self.given.folder.clone() }
     }
 }
 
@@ -92,7 +128,7 @@ impl TestArgs {
             None if self.test.is_empty() => Tests::Declared,
             None => Tests::Named(self.test.clone()),
         };
-        let (no_reuse, threads) = (self.no_reuse, self.threads.unwrap_or_default());
-        Wanted { tests, no_reuse, threads, before: self.preprocessor.before() }
+        let (no_reuse, leaks, threads) = (self.no_reuse, self.leaks, self.threads.unwrap_or_default());
+        Wanted { tests, no_reuse, leaks, threads, before: self.preprocessor.before() }
     }
 }

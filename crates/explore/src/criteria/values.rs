@@ -22,12 +22,13 @@
 use std::sync::{PoisonError, RwLock};
 
 use cyrano_criteria::values::{Call, Digest, Reply, finish, holds, misplaced};
+use cyrano_engine::Access;
 use cyrano_engine::values::Calls;
-use cyrano_engine::{Access, Violation};
 use cyrano_ir::{Interchangeable, Op, Program, Property, ThreadId, TxCriterion, reply};
 use rustc_hash::FxHashMap;
 
 use crate::Explore;
+use crate::criteria::hearing::Said;
 use crate::encoding::codec::{put, take};
 use crate::semantics::local::eval;
 use crate::semantics::machine::Machine;
@@ -70,7 +71,7 @@ pub(crate) struct Heard {
 
 /// What becomes of a history with another response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Heeded {
+pub(crate) enum Heeded {
     Right,
     Wrong,
     /// It has more aborted transactions that matter than there is room for.
@@ -132,7 +133,7 @@ impl Values {
     }
 
     /// Whether the call is one that has to be looked at.
-    fn invoke(&self, heard: &mut Heard, thread: usize, call: Call) -> bool {
+    pub fn invoke(&self, heard: &mut Heard, thread: usize, call: Call) -> bool {
         if !self.is_canonical(heard, thread, call) {
             return false;
         }
@@ -171,7 +172,7 @@ impl Values {
     }
 
     /// Whether the history is still right.
-    fn respond(&self, heard: &mut Heard, thread: usize, reply: Reply) -> Heeded {
+    pub fn respond(&self, heard: &mut Heard, thread: usize, reply: Reply) -> Heeded {
         let tx = self.transaction(thread, &heard.lanes[thread]);
         let lane = &mut heard.lanes[thread];
         let Some(call) = lane.call.take() else { return Heeded::Right };
@@ -291,6 +292,11 @@ impl Heard {
     pub fn calls(&self) -> Calls {
         self.lanes.iter().map(|lane| lane.calls.clone()).collect()
     }
+
+    /// Whether this response of a thread finishes a read, and whether it finishes a write.
+    pub fn finishes(&self, thread: usize, said: i128) -> (bool, bool) {
+        (self.lanes[thread].reads(said), self.lanes[thread].writes(said))
+    }
 }
 
 /// Names the number `new`, of which `named` are in use: the smallest ones.
@@ -344,27 +350,14 @@ impl Stepper<'_> {
         if self.m.pursuit.is_some() {
             self.note_call(successor, op, &said);
         }
-        let (Some(values), Some(heard)) = (&self.m.values, &mut successor.state.heard) else { return };
-        match op {
-            Op::Invoke { method, .. } => {
-                let call = cyrano_engine::values::call(*method, &said);
-                successor.dropped |= !values.invoke(heard, thread, call);
-            }
-            _ => {
-                self.notes.read |= heard.lanes[thread].reads(said[0]);
-                self.notes.stored |= heard.lanes[thread].writes(said[0]);
-                match values.respond(heard, thread, cyrano_engine::values::reply(said[0])) {
-                    Heeded::Right => {}
-                    Heeded::Wrong => {
-                        successor.event.get_or_insert(Violation::Transactions);
-                    }
-                    Heeded::Crowded => {
-                        self.notes.crowded = true;
-                        successor.dropped = true;
-                    }
-                }
-            }
-        }
+        let thread = thread as u8;
+        self.say(
+            successor,
+            match op {
+                Op::Invoke { method, .. } => Said::Call(thread, cyrano_engine::values::call(*method, &said)),
+                _ => Said::Reply(thread, said[0]),
+            },
+        );
     }
 }
 

@@ -81,6 +81,14 @@ impl Machine<'_> {
         for t in 0..state.threads.len() {
             self.encode_thread(state, t, out);
         }
+        self.encode_criterion(state, out);
+        if let Some(shadow) = &state.shadow {
+            self.encode_shadow(shadow, state, out);
+        }
+    }
+
+    /// Appends the bytes of what criteria keep that hear what happens.
+    pub fn encode_criterion(&self, state: &State, out: &mut Vec<u8>) {
         if let (Some(monitor), Some(remembered)) = (&self.monitor, &state.monitor) {
             monitor.encode(remembered, out);
         }
@@ -89,9 +97,6 @@ impl Machine<'_> {
         }
         if let (Some(values), Some(heard)) = (&self.values, &state.heard) {
             values.encode(heard, out);
-        }
-        if let Some(shadow) = &state.shadow {
-            self.encode_shadow(shadow, state, out);
         }
     }
 

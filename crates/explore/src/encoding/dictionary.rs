@@ -14,7 +14,7 @@
 //! What a dictionary of states that are kept has learnt is a sequence of [`Event`]s, from which another one can be made.
 
 use std::cmp::Reverse;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use rustc_hash::FxHashMap;
@@ -33,7 +33,7 @@ const GROWTH: u32 = 2;
 /// Which parts the bytes of a state are cut into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cut {
-    /// Each location, who runs under a serial model, each thread, the history of calls: for states of nothing else.
+    /// Each location, who runs under a serial model, each thread, what the criterion keeps: for states of nothing else.
     Fine,
     /// Memory and who runs, each thread, the rest: for long states whose steps cannot be remembered ([`super::remembering`]). The same memories, threads
     /// and histories come back in many of them, so that tuples take less than half of the bytes.
@@ -47,9 +47,12 @@ impl Cut {
         match self {
             Self::Fine => {
                 let first = m.shared_parts();
-                let mut owners: Vec<usize> = (0..first + threads + usize::from(m.values.is_some())).collect();
+                let mut owners: Vec<usize> = (0..first + threads + usize::from(m.has_criterion())).collect();
                 for group in &m.symmetric_threads {
                     group.iter().for_each(|thread| owners[first + thread] = first + group[0]);
+                }
+                if m.symmetry.is_some() {
+                    owners[first..first + threads].fill(first);
                 }
                 owners
             }
@@ -78,15 +81,20 @@ impl Cut {
             m.skip_thread(&mut rest, thread);
             ends.push(bytes.len() - rest.len());
         }
-        if self == Self::Coarse || m.values.is_some() {
+        if self == Self::Coarse || m.has_criterion() {
             ends.push(bytes.len());
         }
     }
 }
 
 impl Machine<'_> {
+    /// Whether a criterion keeps something of what it hears.
+    pub(crate) fn has_criterion(&self) -> bool {
+        self.monitor.is_some() || self.spec.is_some() || self.values.is_some()
+    }
+
     /// How many parts of a finely cut state come before those of threads: each location, and who runs under a serial model.
-    pub(super) fn shared_parts(&self) -> usize {
+    pub(crate) fn shared_parts(&self) -> usize {
         self.program.locations.len() + usize::from(self.model.reordering().serial)
     }
 }
@@ -104,6 +112,8 @@ pub(crate) struct Dictionary {
     known: RwLock<Known>,
     /// How many times bits were added.
     version: AtomicUsize,
+    /// Whether states cannot be tuples after all.
+    closed: AtomicBool,
 }
 
 /// A value of a part, with a hash of it and its owner that is the same on all machines.
@@ -144,7 +154,7 @@ impl Dictionary {
             events: Vec::new(),
             bytes: 0,
         };
-        Self { known: RwLock::new(known), version: AtomicUsize::new(0) }
+        Self { known: RwLock::new(known), version: AtomicUsize::new(0), closed: AtomicBool::new(false) }
     }
 
     /// One of states in memory, with bits for so many values of each part; `None` if that takes too many.
@@ -178,6 +188,9 @@ impl Dictionary {
 
     /// In memory: lays all parts out anew, so that all numbers so far fit, with some room; false if that takes too many words.
     pub fn widen_all(&mut self) -> bool {
+        if *self.closed.get_mut() {
+            return false;
+        }
         let known = self.known_mut();
         let widths: Vec<u32> = (0..known.owners.len()).map(|part| known.wanted(part)).collect();
         // Those with most values first: hashes make most of the low bits.
@@ -191,6 +204,11 @@ impl Dictionary {
         (known.segments, known.widths, known.cursor) = (segments, widths, cursor);
         *self.version.get_mut() += 1;
         true
+    }
+
+    /// States cannot be tuples after all: no layout will do.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
     }
 
     /// How many words a state in memory has, and how many bytes of them are stored.

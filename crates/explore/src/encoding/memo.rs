@@ -2,6 +2,8 @@
 //!
 //! It is a cache for [`super::remembering`], which says why the bits are enough and what a change is.
 
+use std::ops::Range;
+
 use cyrano_engine::Violation;
 
 /// Beyond this many remembered steps all are forgotten: it is only a cache.
@@ -45,6 +47,31 @@ impl<const W: usize, A> Entry<W, A> {
 impl<const W: usize, C: Copy, A: Copy> Memo<W, C, A> {
     pub fn new() -> Self {
         Self { slots: vec![0; 64], entries: Vec::new(), changes: Vec::new(), events: Vec::new() }
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The same with other keys and changes.
+    pub fn moved<const V: usize, D: Copy>(
+        self,
+        key: impl Fn(&[u64; W]) -> [u64; V],
+        change: impl Fn(C) -> D,
+    ) -> Memo<V, D, A> {
+        let entry = |entry: Entry<W, A>| {
+            let Entry { changes, events, about, .. } = entry;
+            Entry { key: key(&entry.key), changes, events, about }
+        };
+        let mut new = Memo {
+            slots: vec![0; self.slots.len()],
+            entries: self.entries.into_iter().map(entry).collect(),
+            changes: self.changes.into_iter().map(change).collect(),
+            events: self.events,
+        };
+        (0..new.entries.len()).for_each(|entry| new.place(entry));
+        new
     }
 
     #[inline]
@@ -105,6 +132,18 @@ impl<const W: usize, C: Copy, A: Copy> Memo<W, C, A> {
     #[inline]
     pub fn changes(&self, entry: &Entry<W, A>) -> &[C] {
         &self.changes[entry.changes.0 as usize..entry.changes.1 as usize]
+    }
+
+    /// The numbers of the changes of an entry.
+    #[inline]
+    pub fn range(&self, entry: &Entry<W, A>) -> Range<usize> {
+        entry.changes.0 as usize..entry.changes.1 as usize
+    }
+
+    /// A change by its number.
+    #[inline]
+    pub fn change(&self, at: usize) -> C {
+        self.changes[at]
     }
 
     pub fn events(&self, entry: &Entry<W, A>) -> &[Violation] {

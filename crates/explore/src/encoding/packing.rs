@@ -154,7 +154,7 @@ impl<'s> PackedWalk<'s> {
         while let Some(inner) = &mut self.walk {
             match work(inner.as_mut(), &mut self.out) {
                 Ok(done) => return Some(done),
-                Err(Halt::NoRoom) => {
+                Err(Halt::NoRoom | Halt::Formless) => {
                     self.full = true;
                     break;
                 }

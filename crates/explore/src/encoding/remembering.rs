@@ -15,15 +15,16 @@
 //! Under a program's own order a step in which something goes wrong counts only if the others can complete what they have begun
 //! ([`crate::semantics::declared`]); so whoever meets one asks the stepper again, which sees the whole state.
 //!
-//! Not for criteria with a memory of their own (transactions by conflicts, the shadow of atomic blocks) or timestamps: there a step changes parts of
-//! other threads. In order, histories of calls are left to the stepper, too: memories are stored as a whole there, which takes less room
-//! ([`super::dictionary`]).
+//! Where timestamps are ranked or one renaming stands for all, a step changes parts of other threads; and a criterion for transactions hears what happens. Both
+//! is looked up apart from the step, in memory ([`standing`]). The shadow of atomic blocks is left to the stepper.
 //!
 //! Of threads that may exchange their places ([`crate::reductions::symmetric_threads`]) the numbers are sorted: numbers never change, so neither
 //! does the form that stands for all.
 
 mod fewer;
 mod home;
+mod learnt;
+mod standing;
 
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ use crate::criteria::races::may_race;
 use crate::faults::Fault;
 use crate::reductions::ample::{Footprint, Futures, forward};
 use crate::reductions::stubborn::{Deed, Plan, Taken};
+use crate::reductions::timestamps::Increment;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::{Notes, Stepper, Successors};
@@ -43,10 +45,13 @@ use crate::store::Address;
 
 use super::copies::Copies;
 use super::dictionary::{Cut, Dictionary, NoRoom};
+use super::forms::Forms;
+use super::hearing::{Hearing, Speech};
 use super::layout::{Bits, and, or, sort, xor};
 use super::memo::{Entry, Memo};
 
 pub(crate) use home::{Home, InMemory, Kept};
+pub(crate) use learnt::Learnt;
 
 /// Why a state is not expanded.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +59,8 @@ pub(crate) enum Halt {
     /// States have more words now.
     Reshape,
     NoRoom,
+    /// Some state has no form here.
+    Formless,
 }
 
 impl From<NoRoom> for Halt {
@@ -77,10 +84,20 @@ pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
     /// The bits of what the invariant depends on, and the moments that were judged, by these.
     seen: [u64; W],
     judged: FxHashSet<[u64; W]>,
+    /// If steps are remembered apart from the criterion, and states stored in forms of their own; see `standing`.
+    forms: Option<Box<Forms>>,
+    hearing: Hearing,
+    /// The timestamps that steps add to; the first are none.
+    increments: Vec<Vec<Increment>>,
+    /// How many states were expanded, and how many times something was computed for one because it was not known.
+    expanded: u64,
+    computed: u64,
     /// The parts of threads that may exchange their places.
     symmetric: Vec<Vec<H::Bits>>,
     /// If ample sets are used.
     futures: Option<Futures>,
+    /// Whether a step was dropped.
+    dropped: bool,
     /// A deliberate bug.
     careless: bool,
     /// Values, if it is wanted where states belong.
@@ -104,8 +121,8 @@ struct ThreadSteps<H: Home, const W: usize> {
     plans: Vec<Option<Arc<Plan>>>,
 }
 
-/// What a step does: the difference of words and of the sums, and what is done.
-type Change<H, const W: usize> = ([u64; W], <H as Home>::Sum, Deed);
+/// What a step does: the difference of words and of the sums, what is done, and what is said.
+type Change<H, const W: usize> = ([u64; W], <H as Home>::Sum, Deed, Speech);
 
 /// What goes with the steps from one place.
 #[derive(Clone, Copy)]
@@ -114,6 +131,8 @@ struct About {
     forward: bool,
     /// Whether one of them has a call or a response: they are in `spoken`.
     speaks: bool,
+    /// The number of the timestamps that they add to.
+    increments: u32,
 }
 
 impl<H: Home, const W: usize> ThreadSteps<H, W> {
@@ -169,9 +188,15 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             history: [0; W],
             seen: [0; W],
             judged: FxHashSet::default(),
+            forms: None,
+            hearing: Hearing::default(),
+            increments: vec![Vec::new()],
+            expanded: 0,
+            computed: 0,
             symmetric: Vec::new(),
-            futures: (m.config.ample_sets && !m.model.reordering().serial && m.values.is_none())
+            futures: (m.config.ample_sets && !m.model.reordering().serial && m.values.is_none() && !m.has_forms())
                 .then(|| Futures::new(m)),
+            dropped: false,
             careless: m.config.has_fault(Fault::AmpleWithoutAsking),
             copies: None,
             successors: Successors::default(),
@@ -182,6 +207,9 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         };
         // Whoever has too few words finds out with the first state.
         let _ = new.refresh();
+        if m.has_forms() {
+            new.forms = Some(Box::new(Forms::new(m, m.shared_parts(), new.parts.len())));
+        }
         new
     }
 
@@ -218,9 +246,30 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         Ok(())
     }
 
+    /// Finds the numbers of a state's parts.
+    fn numbers_of(&mut self, state: &State) -> Result<(), Halt> {
+        let mut bytes = std::mem::take(&mut self.scratch);
+        bytes.clear();
+        self.m.encode(state, &mut bytes);
+        let found = self.dictionary.numbers_of(self.m, Cut::Fine, &bytes, &mut self.ends, &mut self.numbers);
+        self.scratch = bytes;
+        Ok(found?)
+    }
+
+    /// Packs a state, not sorted.
+    fn words_of(&mut self, state: &State) -> Result<[u64; W], Halt> {
+        self.numbers_of(state)?;
+        self.packed()
+    }
+
     /// Packs a state's bytes, not sorted.
     fn words(&mut self, bytes: &[u8]) -> Result<[u64; W], Halt> {
         self.dictionary.numbers_of(self.m, Cut::Fine, bytes, &mut self.ends, &mut self.numbers)?;
+        self.packed()
+    }
+
+    /// Packs the numbers that were found.
+    fn packed(&mut self) -> Result<[u64; W], Halt> {
         self.refresh()?;
         let mut words = [0; W];
         self.parts.iter().zip(&self.numbers).for_each(|(part, number)| part.put(&mut words, *number));
@@ -230,7 +279,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
     /// Packs a state's bytes.
     pub fn pack(&mut self, bytes: &[u8]) -> Result<[u64; W], Halt> {
         let words = self.words(bytes)?;
-        Ok(self.sorted(words))
+        if self.forms.is_some() { self.standing(words) } else { Ok(self.sorted(words)) }
     }
 
     /// The form that stands for all that differ by an exchange of threads.
@@ -262,10 +311,16 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let mut out = std::mem::take(&mut self.successors);
         out.clear();
         self.stepper.speaks = false;
+        let apart = self.forms.is_some();
+        self.stepper.apart = apart;
+        self.stepper.increments = apart.then(Vec::new);
         self.stepper.local_steps_of(&self.state, thread, &mut out);
-        let mut about = About { forward: true, speaks: self.stepper.speaks };
+        self.stepper.apart = false;
+        self.computed += 1;
+        let increments = self.stepper.increments.take().map_or(0, |list| self.number_of_increments(list));
+        let mut about = About { forward: true, speaks: self.stepper.speaks && !apart, increments };
         let (mut changes, mut events) = (Vec::new(), Vec::new());
-        let (mut bytes, mut result) = (Vec::new(), Ok(()));
+        let mut result = Ok(());
         for successor in out.iter_mut().filter(|successor| !successor.dropped) {
             about.forward &=
                 forward(self.m, &self.state, &successor.state, thread) || self.m.config.has_fault(Fault::AmpleForEver);
@@ -275,12 +330,11 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
                 events.push(event.clone());
                 continue;
             }
-            bytes.clear();
-            self.m.encode(&successor.state, &mut bytes);
-            match self.words(&bytes) {
+            match self.words_of(&successor.state) {
                 Ok(new) => {
                     let sum = H::sum(|| self.hashes(&new).wrapping_sub(self.hashes(words)));
-                    changes.push((xor(&new, words), sum, Deed::of(successor)));
+                    let said = self.hearing.number(&successor.said);
+                    changes.push((xor(&new, words), sum, Deed::of(successor), said));
                 }
                 Err(halt) => result = Err(halt),
             }
@@ -306,6 +360,15 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             memo.add(and(words, &silent), &[], &[], about);
         }
         Ok(spoken.add(and(words, &depends), &changes, &events, about))
+    }
+
+    /// The number of a list of increments. There are only a few.
+    fn number_of_increments(&mut self, list: Vec<Increment>) -> u32 {
+        let known = self.increments.iter().position(|other| *other == list);
+        known.unwrap_or_else(|| {
+            self.increments.push(list);
+            self.increments.len() - 1
+        }) as u32
     }
 
     /// Where a thread stands.
@@ -395,9 +458,14 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         visit: &mut impl FnMut([u64; W], H::Sum),
     ) -> Result<u64, Halt> {
         let entry = self.entry(words, thread, key)?;
+        if self.forms.is_some() {
+            let (taken, dropped) = self.take_standing(record, words, thread, &entry, visit)?;
+            self.dropped |= dropped > 0;
+            return Ok(taken);
+        }
         let steps = &self.threads[thread];
         let mut left_out = 0;
-        for (change, sum, deed) in steps.memo_of(&entry).changes(&entry) {
+        for (change, sum, deed, _) in steps.memo_of(&entry).changes(&entry) {
             if taken.is_some_and(|(plan, taken)| !plan.takes(*taken, *deed)) {
                 left_out += 1;
                 continue;
@@ -442,7 +510,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
     /// Bytes of what is remembered.
     pub fn bytes(&self) -> u64 {
         let judged = (self.judged.capacity() * size_of::<[u64; W]>()) as u64;
-        judged + self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum::<u64>()
+        let forms = self.forms.as_ref().map_or(0, |forms| forms.bytes()) + self.hearing.bytes();
+        judged + forms + self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum::<u64>()
     }
 
     /// Bytes of what is known about places.

@@ -10,16 +10,37 @@ use cyrano_ir::{AccessKind, Addr, Op, Place};
 use crate::semantics::local::{eval, location};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
-use crate::semantics::step::Stepper;
+use crate::semantics::step::{Stepper, Successors};
 
 impl Stepper<'_> {
     /// The locations that the next step of a thread may read or write, each once.
     pub(crate) fn touched(&mut self, state: &State, thread: usize) -> Vec<u32> {
-        let Some(order) = self.m.own_order else { return self.m.touched(state, thread) };
+        let Some(order) = self.m.own_order else {
+            let mut found = self.m.touched(state, thread);
+            found.extend(self.hurried(state, thread));
+            found.sort_unstable();
+            found.dedup();
+            return found;
+        };
         let mut found: Vec<u32> = self.own_touched(order, state, thread).into_iter().map(|(loc, _)| loc).collect();
         found.sort_unstable();
         found.dedup();
         found
+    }
+}
+
+impl Stepper<'_> {
+    /// The locations of accesses that come in one step with a choice or a call; see `step_by_choice`.
+    fn hurried(&mut self, state: &State, thread: usize) -> Vec<u32> {
+        let op = self.m.op(thread, state.threads[thread].pc);
+        if !self.m.lazy_choices || !matches!(op, Op::Choose { .. } | Op::Invoke { .. } | Op::Respond(_)) {
+            return Vec::new();
+        }
+        let apart = std::mem::replace(&mut self.apart, true);
+        self.hurried = Some(Vec::new());
+        self.step_at_pc(state, thread, &mut Successors::default());
+        self.apart = apart;
+        self.hurried.take().unwrap_or_default()
     }
 }
 

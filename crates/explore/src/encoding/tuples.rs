@@ -4,6 +4,8 @@
 //! where it was. Steps of tuples of fine parts are remembered ([`super::remembering`]); those of coarse ones are taken by the stepper, as with
 //! bytes ([`crate::search::plain`]).
 
+use std::sync::{Mutex, PoisonError};
+
 use cyrano_engine::{Limits, Watch};
 use cyrano_ir::Property;
 
@@ -16,20 +18,22 @@ use crate::store::{Address, Keys, Store, WordKeys, to_words};
 
 use super::dictionary::{Cut, Dictionary};
 use super::layout::{Bits, MOST_WORDS, Segment, WithWords, with_words};
-use super::remembering::{InMemory, Remembering, nothing};
+use super::remembering::{Halt, InMemory, Learnt, Remembering, nothing};
 
 /// States as tuples.
 struct Tuples<'m> {
     m: &'m Machine<'m>,
     cut: Cut,
     dictionary: Dictionary,
+    /// What workers have learnt that are gone, because states have another layout now.
+    learnt: Mutex<Vec<Learnt>>,
 }
 
 impl<'m> Tuples<'m> {
     /// `None` where this does not serve: for short states whose steps cannot be remembered, and where there are too many parts.
     fn new(m: &'m Machine<'m>, cut: Cut) -> Option<Self> {
         let serves = match cut {
-            Cut::Fine => m.has_local_steps(),
+            Cut::Fine => m.remembers_steps(),
             Cut::Coarse => {
                 let mut first = Vec::new();
                 m.encode(&m.initial(), &mut first);
@@ -37,13 +41,23 @@ impl<'m> Tuples<'m> {
             }
         };
         let owners = cut.owners(m);
+        let forms = m.has_forms();
         let room = |part: usize| match cut {
+            // Parts with ranks and criteria have many values soon.
+            Cut::Fine if forms => {
+                if part < m.shared_parts() {
+                    4
+                } else {
+                    512
+                }
+            }
             Cut::Fine if part < m.shared_parts() => 1,
             Cut::Fine if part < m.shared_parts() + m.threads.len() => 8,
             Cut::Fine | Cut::Coarse => 64,
         };
         let room = (0..owners.len()).map(room).collect();
-        Some(Self { m, cut, dictionary: serves.then(|| Dictionary::in_memory(owners, room)).flatten()? })
+        let dictionary = serves.then(|| Dictionary::in_memory(owners, room)).flatten()?;
+        Some(Self { m, cut, dictionary, learnt: Mutex::default() })
     }
 
     /// Widens the layout, and all stored tuples with it; false if it would have too many words.
@@ -75,9 +89,9 @@ impl<'m> Tuples<'m> {
 }
 
 impl Machine<'_> {
-    /// The form that stands for all that differ from a state's bytes by an exchange of threads.
+    /// The form of a state's bytes that stands for all that differ from it by a renaming.
     pub(super) fn canonical(&self, bytes: Vec<u8>) -> Vec<u8> {
-        if self.symmetric_threads.is_empty() {
+        if self.symmetric_threads.is_empty() && self.symmetry.is_none() && self.variable_symmetry.is_empty() {
             return bytes;
         }
         let (mut state, mut sorted) = (self.initial(), Vec::new());
@@ -125,7 +139,9 @@ pub(crate) fn search<'m, 'a>(
             return None;
         }
         if m.config.fingerprints {
-            // Those of the old layout say nothing now. What is known about the values is kept, so this happens a few times only.
+            // Those of the old layout say nothing now. What is known about the values is kept, so this happens a few times only. Steps are
+            // computed again, for what a search notes on the way is noted anew.
+            tuples.learnt = Mutex::default();
             search = begin(&tuples);
         }
     }
@@ -142,12 +158,14 @@ impl WithWords for Running<'_, '_, '_> {
     type Out = End;
 
     fn call<const W: usize>(self) -> End {
-        let Self { tuples: Tuples { m, cut, dictionary }, property, search } = self;
+        let Self { tuples: Tuples { m, cut, dictionary, learnt }, property, search } = self;
         let keys = || WordKeys::<W>::new(dictionary.shape().1);
         match cut {
             Cut::Fine => search.run(|| {
-                let steps = Remembering::<InMemory, W>::new(m, dictionary, nothing(m, property));
-                Remembered { m, steps, keys: keys() }
+                let mut steps = Remembering::<InMemory, W>::new(m, dictionary, nothing(m, property));
+                let left = learnt.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                left.into_iter().for_each(|left| steps.take_up(left));
+                Remembered { m, steps, keys: keys(), learnt }
             }),
             Cut::Coarse => search.run(|| Plain::new(m, property, Compressed::new(dictionary, keys()))),
         }
@@ -159,13 +177,25 @@ struct Remembered<'d, 'm, 'a, const W: usize> {
     m: &'m Machine<'m>,
     steps: Remembering<'d, 'm, 'a, InMemory, W>,
     keys: WordKeys<W>,
+    learnt: &'d Mutex<Vec<Learnt>>,
+}
+
+impl<const W: usize> Remembered<'_, '_, '_, W> {
+    /// What has to be done about a state that is not expanded.
+    #[cold]
+    fn reshape(&self, halt: Halt) -> Reshape {
+        if matches!(halt, Halt::Formless) {
+            self.steps.dictionary.close();
+        }
+        Reshape
+    }
 }
 
 impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembered<'_, 'm, 'a, W> {
     type Keys = WordKeys<W>;
 
     fn seed(&mut self) -> Result<(), Reshape> {
-        let (mut out, mut bytes) = (Successors::default(), Vec::new());
+        let (mut out, mut bytes, mut scratch) = (Successors::default(), Vec::new(), Vec::new());
         self.steps.stepper.initial(&mut out);
         let before = self.steps.judge.transitions;
         for successor in out.iter_mut().filter(|successor| !successor.dropped) {
@@ -173,8 +203,9 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembered<'_, 'm, 'a, W> {
                 continue;
             }
             bytes.clear();
+            self.m.rank(&mut successor.state, &mut scratch);
             self.m.encode(&successor.state, &mut bytes);
-            let Ok(words) = self.steps.pack(&bytes) else {
+            let Ok(words) = self.steps.pack(&bytes).map_err(|halt| self.reshape(halt)) else {
                 self.keys.clear();
                 self.steps.judge.transitions = before;
                 return Err(Reshape);
@@ -190,9 +221,9 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembered<'_, 'm, 'a, W> {
         let Self { steps, keys, .. } = self;
         let waiting = keys.len();
         let all = steps.successors(record, &words, &mut |new, ()| keys.push(record, new));
-        all.map_err(|_| {
-            keys.truncate(waiting);
-            Reshape
+        all.map_err(|halt| {
+            self.keys.truncate(waiting);
+            self.reshape(halt)
         })
     }
 
@@ -217,6 +248,11 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembered<'_, 'm, 'a, W> {
 
     fn shared_bytes(&self) -> u64 {
         self.steps.dictionary.bytes()
+    }
+
+    fn leave(&mut self) {
+        let left = self.steps.leave();
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).extend(left);
     }
 
     fn finish(self) -> Judge<'m, 'a> {

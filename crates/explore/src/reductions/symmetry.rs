@@ -23,7 +23,7 @@ const MOST_THREADS: usize = 4;
 pub(crate) struct Symmetry {
     identities: Identities,
     /// All renamings but the one that changes nothing: thread `t` becomes `renaming[t]`.
-    renamings: Vec<Vec<u8>>,
+    pub renamings: Vec<Vec<u8>>,
 }
 
 impl Symmetry {
@@ -114,6 +114,20 @@ impl Machine<'_> {
             rename_entry(symmetry, &mut entry, &id);
             codec::put_entry(out, &entry);
         }
+    }
+
+    /// A state with its variables renamed and then its threads, each by a renaming with this number; none if it says nothing where a thread rests.
+    pub fn renamed(&self, state: &State, variables: Option<usize>, threads: Option<usize>) -> Option<State> {
+        let mut renamed = state.clone();
+        if let Some(at) = variables
+            && !self.rename_variables(&self.variable_symmetry[at], state, &mut renamed)
+        {
+            return None;
+        }
+        let (Some(symmetry), Some(at)) = (&self.symmetry, threads) else { return Some(renamed) };
+        let mut out = State::default();
+        self.rename(symmetry, &renamed, &symmetry.renamings[at], &mut out);
+        Some(out)
     }
 
     fn rename(&self, symmetry: &Symmetry, state: &State, renaming: &[u8], out: &mut State) {

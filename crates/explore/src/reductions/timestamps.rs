@@ -28,7 +28,8 @@
 
 use cyrano_ir::dataflow::{Class, Clocks};
 use cyrano_ir::{
-    Addr, Change, FinalVar, LocId, LocalExpr, Miss, Op, Place, Program, Property, RegId, Registers, ThreadId, Ty,
+    AccessKind, Addr, Change, FinalVar, LocId, LocalExpr, Miss, Op, Place, Program, Property, RegId, Registers,
+    ThreadId, Ty,
 };
 
 use crate::criteria::shadow::{Marks, Member};
@@ -186,56 +187,92 @@ impl Machine<'_> {
                 visit(*class, value);
             }
         }
-        for (t, thread) in state.threads.iter_mut().enumerate() {
-            let (info, timed) = (&self.threads[t], &timestamps.registers[t]);
-            for reg in &info.live[thread.pc as usize] {
-                let at = info.base + *reg as usize;
-                if let Some(class) = timed[*reg as usize]
-                    && state.pending.get(at).is_none_or(|p| *p == 0)
-                {
-                    visit(class, &mut state.regs[at]);
-                }
-            }
-            for entry in &mut thread.queue {
-                match (&mut entry.data, entry.what) {
-                    (Data::Waiting(captured), _) => {
-                        for (reg, value) in captured {
-                            if let (Value::Known(value), Some(class)) = (value, timed[*reg as usize]) {
-                                visit(class, value);
-                            }
-                        }
-                    }
-                    // What was read out of order.
-                    (Data::Known(read, _), What::Assign) if self.own_order.is_some() => {
-                        let dst = self.program.threads[t].code[entry.instr as usize].op.dst();
-                        if let Some(class) = dst.and_then(|dst| timestamps.place(t, dst)) {
-                            visit(class, read);
-                        }
-                    }
-                    (Data::Known(first, second), What::Access(kind)) => {
-                        let Some(class) = timestamps.locations[entry.loc as usize] else { continue };
-                        let op = &self.program.threads[t].code[entry.instr as usize].op;
-                        let adds = matches!(op.change(), Some(Change::Add(_)));
-                        if !adds && kind.writes() {
-                            visit(class, first);
-                        }
-                        if kind == cyrano_ir::AccessKind::Rmw && !adds {
-                            visit(class, second);
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
+        (0..self.threads.len()).for_each(|thread| self.for_each_timestamp_of(thread, state, visit));
         if let (Some(shadow), Some(shadows)) = (&mut state.shadow, &self.shadows) {
             for member in &mut shadow.members {
                 timestamps.for_each_of_member(member, &shadows.threads, visit);
             }
         }
     }
+
+    /// Visits the timestamps of one part of a state's tuple: a location, or a thread.
+    pub(crate) fn for_each_timestamp_in(
+        &self,
+        part: usize,
+        state: &mut State,
+        visit: &mut impl FnMut(Class, &mut i128),
+    ) {
+        if let Some(value) = state.memory.get_mut(part) {
+            let class = self.timestamps.as_ref().and_then(|timestamps| timestamps.class_of(part));
+            class.into_iter().for_each(|class| visit(class, value));
+        } else if let Some(thread) = part.checked_sub(self.shared_parts()).filter(|at| *at < self.threads.len()) {
+            self.for_each_timestamp_of(thread, state, visit);
+        }
+    }
+
+    /// Visits the timestamps of a thread.
+    fn for_each_timestamp_of(&self, t: usize, state: &mut State, visit: &mut impl FnMut(Class, &mut i128)) {
+        let Some(timestamps) = &self.timestamps else {
+            return;
+        };
+        let (info, timed, thread) = (&self.threads[t], &timestamps.registers[t], &mut state.threads[t]);
+        for reg in &info.live[thread.pc as usize] {
+            let at = info.base + *reg as usize;
+            if let Some(class) = timed[*reg as usize]
+                && state.pending.get(at).is_none_or(|p| *p == 0)
+            {
+                visit(class, &mut state.regs[at]);
+            }
+        }
+        for entry in &mut thread.queue {
+            match (&mut entry.data, entry.what) {
+                (Data::Waiting(captured), _) => {
+                    for (reg, value) in captured {
+                        if let (Value::Known(value), Some(class)) = (value, timed[*reg as usize]) {
+                            visit(class, value);
+                        }
+                    }
+                }
+                // What was read out of order.
+                (Data::Known(read, _), What::Assign) if self.own_order.is_some() => {
+                    let dst = self.program.threads[t].code[entry.instr as usize].op.dst();
+                    if let Some(class) = dst.and_then(|dst| timestamps.place(t, dst)) {
+                        visit(class, read);
+                    }
+                }
+                (Data::Known(first, second), What::Access(kind)) => {
+                    let Some(class) = timestamps.locations[entry.loc as usize] else { continue };
+                    // A plain store does not say where it stands.
+                    let op = &self.program.threads[t].code[entry.instr as usize].op;
+                    let adds = kind == AccessKind::Rmw && matches!(op.change(), Some(Change::Add(_)));
+                    if !adds && kind.writes() {
+                        visit(class, first);
+                    }
+                    if kind == AccessKind::Rmw && !adds {
+                        visit(class, second);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 impl Timestamps {
+    /// The class of a location, if it holds a timestamp.
+    pub fn class_of(&self, location: usize) -> Option<Class> {
+        self.locations[location]
+    }
+
+    /// All classes of timestamps, each once.
+    pub fn classes(&self) -> Vec<Class> {
+        let all = self.locations.iter().chain(self.registers.iter().flatten());
+        let mut classes: Vec<Class> = all.flatten().copied().collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
     /// Visits the timestamps of a member of the shadow: all that is encoded.
     fn for_each_of_member(&self, member: &mut Member, marks: &[Marks], visit: &mut impl FnMut(Class, &mut i128)) {
         for (value, class) in member.memory.iter_mut().zip(&self.locations) {
@@ -366,23 +403,36 @@ impl Stepper<'_> {
 
     /// Notes if one of these timestamps, which something is added to, has a gap above it that may have been shortened.
     pub(crate) fn check_gaps(&mut self, values: &[Increment]) {
+        if let Some(increments) = &mut self.increments {
+            return increments.extend(values);
+        }
         let Some(timestamps) = &self.m.timestamps else {
             return;
         };
-        for (class, value, by) in values {
-            let mut last = *value;
-            // The sum may get past several timestamps; every gap on the way has to be known.
-            while last <= value.saturating_add(*by) {
-                let above = self.started_with.iter().filter(|(of, other)| of == class && *other > last);
-                let Some(next) = above.map(|(_, other)| *other).min() else { break };
-                self.notes.gap_too_small |= next > timestamps.anchor && next - last >= timestamps.gap;
-                last = next;
-            }
-        }
+        let started_with = &self.started_with;
+        let next = |class: Class, last: i128| {
+            let above = started_with.iter().filter(|(of, other)| *of == class && *other > last);
+            above.map(|(_, other)| *other).min()
+        };
+        self.notes.gap_too_small |= values.iter().any(|increment| timestamps.gets_lost(*increment, next));
     }
 }
 
 impl Timestamps {
+    /// Whether a gap above a timestamp that something is added to may have been shortened; `next` is the next timestamp above another one.
+    pub fn gets_lost(&self, (class, value, by): Increment, next: impl Fn(Class, i128) -> Option<i128>) -> bool {
+        let mut last = value;
+        // The sum may get past several timestamps; every gap on the way has to be known.
+        while last <= value.saturating_add(by) {
+            let Some(above) = next(class, last) else { break };
+            if above > self.anchor && above - last >= self.gap {
+                return true;
+            }
+            last = above;
+        }
+        false
+    }
+
     /// Collects the timestamps that an instruction adds something to.
     pub(crate) fn incremented(
         &self,

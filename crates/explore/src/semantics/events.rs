@@ -8,9 +8,10 @@
 
 use cyrano_criteria::history::{Action, Event};
 use cyrano_criteria::structure::isolation::Deed;
-use cyrano_engine::{Access, Violation};
+use cyrano_engine::Access;
 use cyrano_ir::{AccessKind, ThreadId, TxEvent};
 
+use crate::criteria::hearing::Said;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::Entry;
 use crate::semantics::step::{Stepper, Successor};
@@ -84,11 +85,8 @@ impl Stepper<'_> {
         if self.m.monitor.is_none() && self.m.spec.is_none() && !self.m.tells {
             return;
         }
-        if let (Some(monitor), Some(state)) = (&self.m.monitor, &successor.state.monitor)
-            && !stale
-            && monitor.can_begin(state, successor.thread as u8)
-        {
-            self.observe(successor, Action::Begin);
+        if self.m.monitor.is_some() && !stale {
+            self.say(successor, Said::Access(successor.thread as u8));
         }
         let op = self.m.op(successor.thread, pc);
         let action =
@@ -119,17 +117,8 @@ impl Stepper<'_> {
     }
 
     fn observe(&mut self, successor: &mut Successor, action: Action) {
-        let event = Event { thread: successor.thread as u8, action };
-        if let (Some(monitor), Some(state)) = (&self.m.monitor, &mut successor.state.monitor)
-            && monitor.step(state, event).is_err()
-        {
-            successor.event.get_or_insert(Violation::Transactions);
-        }
-        if let Some(spec) = &self.m.spec {
-            match spec.step(successor.state.spec, event) {
-                Some(next) => successor.state.spec = next,
-                None => _ = successor.event.get_or_insert(Violation::Transactions),
-            }
+        if self.m.monitor.is_some() || self.m.spec.is_some() {
+            self.say(successor, Said::Event(Event { thread: successor.thread as u8, action }));
         }
     }
 }

@@ -21,6 +21,7 @@
 use cyrano_ir::{AccessKind, Op};
 
 use crate::faults::Fault;
+use crate::reductions::timestamps::Increment;
 use crate::semantics::declared::Looks;
 use crate::semantics::machine::Machine;
 use crate::semantics::queue::section_end;
@@ -43,6 +44,12 @@ pub(crate) struct Stepper<'m> {
     pub reached: Vec<bool>,
     /// Whether there was a call or a response since somebody cleared this.
     pub speaks: bool,
+    /// Whether criteria do not listen: what they would hear is written down; see `hearing`.
+    pub apart: bool,
+    /// What timestamps are incremented, if that is to be written down; see `timestamps`.
+    pub increments: Option<Vec<Increment>>,
+    /// What hurried accesses would touch, if they are to be named instead of performed.
+    pub hurried: Option<Vec<u32>>,
     /// What accesses would touch, if they are to be named instead of performed; see `declared`.
     pub touching: Option<Vec<(u32, AccessKind)>>,
     /// What regions look like; see `declared`.
@@ -57,6 +64,9 @@ impl<'m> Stepper<'m> {
             started_with: Vec::new(),
             reached: vec![false; m.instructions()],
             speaks: false,
+            apart: false,
+            increments: None,
+            hurried: None,
             touching: None,
             looks: Looks::default(),
         }
@@ -175,7 +185,7 @@ impl<'m> Stepper<'m> {
     }
 
     /// The step that a thread can take at its program counter, if any.
-    fn step_at_pc(&mut self, state: &State, thread: usize, out: &mut Successors) {
+    pub(crate) fn step_at_pc(&mut self, state: &State, thread: usize, out: &mut Successors) {
         let pc = state.threads[thread].pc;
         let op = self.m.op(thread, pc);
         match op {
@@ -284,6 +294,9 @@ impl<'m> Stepper<'m> {
             return;
         }
         let thread = chosen.thread;
+        if let Some(hurried) = &mut self.hurried {
+            return hurried.extend(self.m.touched_at_pc(&chosen.state, thread));
+        }
         let rests = &chosen.state.threads[thread];
         let (between, pc, queue) = (chosen.clone(), rests.pc, rests.queue.len());
         if self.access_now(out.at(index), queue) {

@@ -6,6 +6,7 @@ use cyrano_engine::{Access, Execution, Violation};
 use cyrano_ir::{AccessKind, TxEvent};
 
 use super::state::State;
+use crate::criteria::hearing::Said;
 
 /// How many successors a state may have; beyond that a search gives up, for only choices in one section can make as many.
 pub(crate) const MOST_SUCCESSORS: usize = 1 << 16;
@@ -41,6 +42,8 @@ pub(crate) struct Successor {
     pub moves: bool,
     pub oldest: bool,
     pub passes: bool,
+    /// What a criterion would hear of it, if it does not listen now; see `hearing`.
+    pub said: Vec<Said>,
     /// How a transaction ended in it, if one did.
     pub ended: Option<TxEvent>,
     /// What abort isolation and languages see of it, if they are asked about; see `structure`.
@@ -95,6 +98,7 @@ impl Successors {
         new.accesses.clear();
         new.choices.clear();
         new.told.clear();
+        new.said.clear();
         new.own_choices.clear();
         new.leaves.clear();
         new.thread = thread;

@@ -55,6 +55,12 @@ impl Scene {
         at < self.tapes[thread].len() && self.events(thread, at).is_some()
     }
 
+    /// Whether a thread, told of its next event or begun, does what it has not done before with this past.
+    pub fn is_new(&self, thread: usize) -> bool {
+        let (at, tape) = (self.position(thread), &self.tapes[thread]);
+        matches!(tape.asked(), Asked::Unknown) && (at..tape.len()).skip(1).all(|at| tape.step(at).asked.is_rest())
+    }
+
     /// How many events the request at this place took, if all are there and others have done what they need.
     fn events(&self, thread: usize, at: usize) -> Option<usize> {
         let tape = &self.tapes[thread];

@@ -103,6 +103,15 @@ fn expressions_mean_what_they_should() {
     }
 }
 
+/// Without mixed sizes an access has one piece, and the halves of a read-modify-write are two accesses: `lws ; si` in Arm's models leads to nothing but later writes.
+#[test]
+fn halves_of_an_update_are_not_pieces_of_one_access() {
+    let mut graph = execution();
+    graph.amo.insert(5, 7);
+    let cat = Cat::parse("\"t\"\nempty rmw & si as e\nirreflexive po-loc ; [W] ; si as f\n").expect("a model");
+    assert!(Judge::new(cat.plan()).allows(&graph));
+}
+
 #[test]
 fn recursive_definitions_grow_until_they_stop() {
     let means = |text: &str, allowed: bool| {

@@ -21,6 +21,9 @@ const OBJECTS: &str = "objects";
 /// Whether `malloc` may return memory that was freed; kept with the constants, so that a saved trace says it too.
 pub(crate) const REUSE: &str = "reuse";
 
+/// Whether memory that is not freed is an error; kept like the others.
+const LEAKS: &str = "leaks";
+
 /// What the one case of a whole program is called.
 const WHOLE: &str = "main";
 
@@ -40,6 +43,9 @@ impl Frontend for C {
         if wanted.no_reuse {
             set.push((REUSE.to_owned(), 0));
         }
+        if wanted.leaks {
+            set.push((LEAKS.to_owned(), 1));
+        }
         let bounds = bounds(source, &set)?;
         let includes = RefCell::new(BTreeMap::new());
         let resolver = |name: &str| {
@@ -55,6 +61,10 @@ impl Frontend for C {
             let program = sized(program, bounds);
             let test = TestInfo { name: WHOLE.to_owned(), tests: String::new(), includes };
             return Ok(vec![Case { test: Some(test), ..Case::new(self, source, &set, program) }]);
+        }
+        if bounds.leaks {
+            let why = "leaks are looked for in whole programs, files with `main` and without tests";
+            return Err(Failure::input(format!("{}: {why}", source.name)));
         }
         let text = match &wanted.tests {
             Tests::Again(tests) => {
@@ -133,7 +143,8 @@ fn chosen(declared: &TestFile, wanted: &Tests, source: &Source, text: &Source) -
         Tests::Again(tests) => {
             // A test that nobody declared is called by its notation.
             let test = |info: &TestInfo| {
-                let found = declared.test(&info.name).cloned().or_else(|| declared.by_notation(&info.name));
+                let notation = || declared.by_notation(&info.name).and_then(Result::ok);
+                let found = declared.test(&info.name).cloned().or_else(notation);
                 found.ok_or_else(|| Failure::input(format!("{}: there is no test `{}`", source.name, info.name)))
             };
             tests.iter().map(test).collect::<Result<_, _>>()?
@@ -144,11 +155,17 @@ fn chosen(declared: &TestFile, wanted: &Tests, source: &Source, text: &Source) -
                 let names: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
                 let Some(unknown) = wanted.unknown(&names) else { break };
                 // A test that nobody declared is called by its notation.
-                let Some(test) = declared.by_notation(unknown) else {
-                    let near = near(unknown, names.iter().copied());
-                    return Err(Failure::input(format!("{}: there is no test `{unknown}`{near}", text.name)));
+                let why = match declared.by_notation(unknown) {
+                    Some(Ok(test)) => {
+                        tests.push(test);
+                        continue;
+                    }
+                    Some(Err(errors)) => {
+                        errors.first().map_or_else(String::new, |error| format!(": {}", error.message))
+                    }
+                    None => near(unknown, names.iter().copied()),
                 };
-                tests.push(test);
+                return Err(Failure::input(format!("{}: there is no test `{unknown}`{why}", text.name)));
             }
             tests.retain(|test| wanted.wants(&test.name));
             tests
@@ -183,6 +200,9 @@ fn sized(program: Program, bounds: Bounds) -> Program {
     if program.has_headers() {
         constants.push((REUSE.to_owned(), bounds.reuse.into()));
     }
+    if bounds.leaks {
+        constants.push((LEAKS.to_owned(), 1));
+    }
     Program { constants, ..program }
 }
 
@@ -190,10 +210,11 @@ fn bounds(source: &Source, set: &[(String, i128)]) -> Result<Bounds, Failure> {
     let mut bounds = Bounds::default();
     for (name, value) in set {
         let fail = |what: &str| Failure::input(format!("{}: {what}", source.name));
-        if name == REUSE {
-            bounds.reuse = match value {
+        if name == REUSE || name == LEAKS {
+            let flag = if name == REUSE { &mut bounds.reuse } else { &mut bounds.leaks };
+            *flag = match value {
                 0 | 1 => *value == 1,
-                _ => return Err(fail(&format!("`{REUSE}` is 0 or 1, not {value}"))),
+                _ => return Err(fail(&format!("`{name}` is 0 or 1, not {value}"))),
             };
             continue;
         }

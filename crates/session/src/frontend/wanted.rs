@@ -12,6 +12,8 @@ pub struct Wanted {
     pub tests: Tests,
     /// Whether `malloc` never returns memory that was freed (C).
     pub no_reuse: bool,
+    /// Whether memory that a whole C program does not free is an error.
+    pub leaks: bool,
     /// How many members families have (RML).
     pub threads: Threads,
     /// What stands before the text, and where files are that it includes (C).

@@ -27,9 +27,9 @@ impl Runner {
         let named = self.engine.as_ref();
         let candidates = named.map_or(usual, std::slice::from_ref);
         let mut refused = Vec::new();
-        // Where there is an order of all accesses, executions are states rather than graphs; whoever wants graphs names them.
-        let related = query.model().cat().is_some();
-        let fits = |chosen: &&EngineName| named.is_some() || related || **chosen != EngineName::Graphs;
+        // Where there is an order of all accesses, executions are states rather than graphs; and models of a user, or exclusive pairs, are judged slowly there. Whoever wants graphs names them.
+        let by_graphs = cyrano_graphs::is_quick(query);
+        let fits = |chosen: &&EngineName| named.is_some() || by_graphs || **chosen != EngineName::Graphs;
         for chosen in candidates.iter().filter(fits) {
             let engine = self.engine(*chosen);
             match engine.supports(query) {

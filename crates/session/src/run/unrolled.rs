@@ -7,7 +7,7 @@
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Verdict, Watch};
 
 /// The largest bound.
-const MOST: usize = 24;
+const MOST: usize = 64;
 
 /// A search that added more events than this is not repeated.
 const EVENTS: u64 = 2_000_000;

@@ -28,18 +28,20 @@
 //! A loop that can only idle needs no bound: going round for ever is not an outcome.
 //!
 //! **Models about relations** have no order of all accesses, and what they ask of the rest need not be a subset of what they asked before: that is found out from their text
-//! (`crate::related::fewer`), where the argument is. There, every store is a change.
+//! (`crate::related::fewer`), where the argument is. There, every store is a change but for those that nobody reads who does not go round, too ([`crate::execute::unread`]).
 //!
 //! Range analysis does not use this: under some models its ranges must not rest on which stores are executed.
 
 use cyrano_ir::dataflow::{Liveness, successors, writes};
-use cyrano_ir::{AccessKind, InstrId, Op, Tags, Thread, ThreadId};
+use cyrano_ir::{AccessKind, Fence, InstrId, Op, Tags, Thread, ThreadId};
 
 use crate::execute::event::{Event, Run, Spin, ThreadRun};
 use crate::execute::loops::{LoopId, Loops};
 use crate::execute::silent::{Silent, Words};
+use crate::execute::unread::Unread;
 use crate::formula::gates::Gates;
 use crate::formula::lit::{FALSE, Lit};
+use crate::related::Idling;
 
 /// A point of a loop from which on an iteration may be idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,28 +52,46 @@ pub(crate) enum Point {
     Sometimes,
 }
 
+/// A point of a loop, and the loop.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    pub(crate) at: InstrId,
+    pub(crate) point: Point,
+    pub(crate) head: InstrId,
+    /// The instructions of the loop, in ascending order.
+    pub(crate) body: Vec<InstrId>,
+}
+
 /// Where a thread may be found idle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Idle {
     points: Vec<Option<Point>>,
     /// The stores that change nothing if they find what they write.
     silent: Vec<Option<Silent>>,
+    /// Whether the thread may stop before an iteration, too.
+    pub(crate) pauses: bool,
 }
 
 impl Idle {
-    /// Looks at all loops of a thread.
-    pub(crate) fn new(words: &Words<'_>, thread: ThreadId, code: &Thread, loops: &Loops, live: &Liveness) -> Self {
-        let mut points = vec![None; code.code.len()];
-        let mut rounds = Vec::new();
-        for (id, head) in (0u32..).map(LoopId).zip(&loops.heads) {
-            let body: Vec<InstrId> =
-                (0..code.code.len()).map(InstrId::new).filter(|pc| loops.contains(id, *pc)).collect();
-            for (pc, point) in choose_points(code, loops, live, id, *head, &body) {
-                points[pc.index()] = Some(point);
-                rounds.push((pc, body.clone()));
-            }
-        }
-        Self { points, silent: words.silent(thread, &rounds) }
+    /// Looks at all loops of all threads.
+    pub(crate) fn all(words: &Words<'_>, idling: Idling, loops: &[Loops], live: &[Liveness]) -> Vec<Self> {
+        let threads = || words.program().thread_ids();
+        let turns = threads().map(|thread| {
+            let code = words.program().thread(thread);
+            let turns = turns(code, &loops[thread.index()], &live[thread.index()]);
+            turns.into_iter().filter(|turn| !idling.marked || words.are_marked(thread, &turn.body)).collect()
+        });
+        let turns: Vec<Vec<Turn>> = turns.collect();
+        let unread = Unread::new(words, idling, &turns);
+        let silent: Vec<_> = threads().map(|of| words.silent(of, &turns[of.index()], &unread)).collect();
+        let pauses = words.is_about_relations() && silent.iter().flatten().any(Option::is_some);
+        let all = silent.into_iter().zip(&turns);
+        all.map(|(silent, turns)| {
+            let mut points = vec![None; silent.len()];
+            turns.iter().for_each(|turn| points[turn.at.index()] = Some(turn.point));
+            Self { points, silent, pauses }
+        })
+        .collect()
     }
 
     /// Whether the thread may be found idle before this instruction.
@@ -152,6 +172,23 @@ impl Mark {
     }
 }
 
+/// The points of all loops of a thread.
+fn turns(code: &Thread, loops: &Loops, live: &Liveness) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    for (id, head) in (0u32..).map(LoopId).zip(loops.heads.iter().copied()) {
+        let body: Vec<InstrId> = (0..code.code.len()).map(InstrId::new).filter(|pc| loops.contains(id, *pc)).collect();
+        let points = choose_points(code, loops, live, id, head, &body);
+        turns.extend(points.into_iter().map(|(at, point)| Turn { at, point, head, body: body.clone() }));
+    }
+    turns
+}
+
+/// Whether it begins or ends a critical section of the kernel, or waits for those of others.
+fn is_critical(op: &Op) -> bool {
+    let rcu = |fence: &Fence| matches!(fence, Fence::Named { name, .. } if name.name().contains("rcu"));
+    op.has_tag(Tags::SRCU) || matches!(op, Op::Fence(fence) if rcu(fence))
+}
+
 /// Chooses points of a loop: one that every iteration passes, if there is one, the head first; else as many as have something to add.
 fn choose_points(
     thread: &Thread,
@@ -165,8 +202,8 @@ fn choose_points(
     if body.iter().any(|pc| matches!(op(pc), Op::OperationBegin(_) | Op::OperationEnd | Op::Transaction(_))) {
         return Vec::new();
     }
-    // A store behind the loop may belong to a load in it.
-    if body.iter().any(|pc| op(pc).access().is_some_and(|access| access.tags.contains(Tags::EXCLUSIVE))) {
+    // A store behind the loop may belong to a load in it, and the end of a critical section to its beginning.
+    if body.iter().any(|pc| op(pc).has_tag(Tags::EXCLUSIVE) || is_critical(op(pc))) {
         return Vec::new();
     }
     let written = || body.iter().filter_map(|pc| writes(op(pc))).flat_map(|write| write.registers());
@@ -189,15 +226,15 @@ fn choose_points(
 }
 
 /// What can be reached from the head of a loop in one round.
-struct Round {
-    reached: Vec<InstrId>,
+pub(crate) struct Round {
+    pub(crate) reached: Vec<InstrId>,
     /// Whether the head can.
     closes: bool,
 }
 
 impl Round {
     /// What can be reached without passing these.
-    fn without(thread: &Thread, body: &[InstrId], head: InstrId, avoided: &[InstrId]) -> Self {
+    pub(crate) fn without(thread: &Thread, body: &[InstrId], head: InstrId, avoided: &[InstrId]) -> Self {
         let mut round = Self { reached: Vec::new(), closes: false };
         let mut todo = vec![head];
         while let Some(pc) = todo.pop() {

@@ -19,6 +19,8 @@
 //! **Axiom 7**: whoever saw `e` now sees `s`, which may have been computed from loads that `e` was not. Where the axiom has to be checked, this is used only
 //! if all stores that may touch the word have fixed addresses and write constants, so that nothing leads from `s` to anywhere; or if no load that may read the word
 //! flows into the value or the address of a store (a lock is only compared), so that nothing leads to whoever saw `e`.
+//!
+//! Under **models about relations** none of this is an argument: see [`crate::execute::unread`].
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -28,6 +30,8 @@ use cyrano_ir::{Access, AccessKind, Addr, Change, Expr, InstrId, LocId, Op, Plac
 use cyrano_memory::Model;
 
 use crate::execute::aliases::Aliases;
+use crate::execute::idle::Turn;
+use crate::execute::unread::Unread;
 
 /// A store that may find what it writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,10 +56,10 @@ impl<'p> Words<'p> {
     }
 
     /// The stores of a thread that may be silent; `points` are where its iterations may end.
-    pub(crate) fn silent(&self, thread: ThreadId, points: &[(InstrId, Vec<InstrId>)]) -> Vec<Option<Silent>> {
+    pub(crate) fn silent(&self, thread: ThreadId, turns: &[Turn], unread: &Unread<'_, '_>) -> Vec<Option<Silent>> {
         let code = self.program.thread(thread);
         let mut found = vec![None; code.code.len()];
-        if points.is_empty() || self.model.cat().is_some() || self.model.reordering().own_order {
+        if turns.is_empty() || !self.is_about_relations() && self.model.reordering().own_order {
             return found;
         }
         let swaps = self.swaps(thread);
@@ -63,21 +67,36 @@ impl<'p> Words<'p> {
             let pc = InstrId::new(at);
             let Some(access) = code.code[at].op.access() else { continue };
             let swap = swaps.iter().find(|swap| swap.store == pc);
-            let silent = match swap {
-                Some(swap) => points
-                    .iter()
-                    .filter(|(_, body)| body.contains(&pc))
-                    .all(|(point, _)| self.is_hidden(thread, *point, swap, &swaps))
-                    .then_some(Silent::Swap { load: swap.load }),
+            let candidate = match swap {
+                Some(swap) => Some(Silent::Swap { load: swap.load }),
                 None => (access.kind == AccessKind::Rmw && access.set().is_some()).then_some(Silent::Exchange),
             };
+            if self.is_about_relations() {
+                *slot = candidate.filter(|_| unread.is_unread(thread, pc));
+                continue;
+            }
+            let hidden = |swap: &Swap| {
+                let mut around = turns.iter().filter(|turn| turn.body.contains(&pc));
+                around.all(|turn| self.is_hidden(thread, turn.at, swap, &swaps))
+            };
+            let silent = candidate.filter(|_| swap.is_none_or(hidden));
             *slot = silent.filter(|_| !self.model.reordering().may_invent_values() || self.leads_nowhere(thread, pc));
         }
         found
     }
 
+    /// The program.
+    pub(crate) fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// Whether there is no order of all accesses.
+    pub(crate) fn is_about_relations(&self) -> bool {
+        self.model.cat().is_some()
+    }
+
     /// The swaps of a thread.
-    fn swaps(&self, thread: ThreadId) -> Vec<Swap> {
+    pub(crate) fn swaps(&self, thread: ThreadId) -> Vec<Swap> {
         let code = self.program.thread(thread);
         let stores =
             code.code.iter().enumerate().filter(|(_, instr)| instr.op.access_kind() == Some(AccessKind::Store));
@@ -140,15 +159,21 @@ impl<'p> Words<'p> {
 
     /// Whether axiom 7 does not tell this store from the one before it.
     fn leads_nowhere(&self, thread: ThreadId, store: InstrId) -> bool {
-        let words = match self.program.instr(thread, store).op.addr() {
-            Some(Addr::Fixed(loc)) => BTreeSet::from([*loc]),
-            _ => self.aliases.touched(thread, store).clone(),
-        };
+        let words = self.touched(thread, store);
         self.hold_constants(&words) || self.are_only_compared(&words)
     }
 
+    /// The words that an instruction may touch.
+    pub(crate) fn touched(&self, thread: ThreadId, pc: InstrId) -> BTreeSet<LocId> {
+        match self.program.instr(thread, pc).op.addr() {
+            Some(Addr::Fixed(loc)) => BTreeSet::from([*loc]),
+            Some(Addr::Indexed { .. }) => self.aliases.touched(thread, pc).clone(),
+            None => BTreeSet::new(),
+        }
+    }
+
     /// Whether an instruction may touch one of these words.
-    fn touches(&self, thread: ThreadId, pc: InstrId, words: &BTreeSet<LocId>) -> bool {
+    pub(crate) fn touches(&self, thread: ThreadId, pc: InstrId, words: &BTreeSet<LocId>) -> bool {
         match self.program.instr(thread, pc).op.addr() {
             Some(Addr::Fixed(loc)) => words.contains(loc),
             Some(Addr::Indexed { .. }) => !self.aliases.touched(thread, pc).is_disjoint(words),
@@ -193,9 +218,9 @@ impl<'p> Words<'p> {
 }
 
 /// A load and a store that exchange a value in a section.
-struct Swap {
-    load: InstrId,
-    store: InstrId,
+pub(crate) struct Swap {
+    pub(crate) load: InstrId,
+    pub(crate) store: InstrId,
 }
 
 /// Where an instruction may go but to the next one.

@@ -5,7 +5,7 @@
 //! of the program decide is free. What would go on beyond is recorded in [`Run::exceeded`].
 //!
 //! **Where a thread may stop.** At a false `assume` or `limit`, at a computation of an address or a condition that goes wrong, at a bound,
-//! after an iteration that is [idle](crate::execute::idle); under a serial model before an operation; and before an atomic section that may have to wait. The guards
+//! after an iteration that is [idle](crate::execute::idle), or before one that [nobody sees](crate::execute::unread); under a serial model before an operation; and before an atomic section that may have to wait. The guards
 //! of what follows are false then. So a model of the formula is a prefix of an execution in which everything issued has been performed; every prefix
 //! that an error can be seen in extends to one of these, because performing what is deferred in program order is always allowed.
 //!
@@ -326,6 +326,13 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
                 self.gates.and(guard, goes_on)
             }
             None => guard,
+        };
+        let guard = match idle.pauses {
+            true => {
+                let goes_on = self.gates.fresh();
+                self.gates.and(guard, goes_on)
+            }
+            false => guard,
         };
         self.marks.insert(key.clone(), Mark::new(guard, self.run, &self.out));
         guard

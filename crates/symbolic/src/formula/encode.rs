@@ -31,7 +31,7 @@ use crate::formula::relational::{self, Relational};
 use crate::formula::swap::Swap;
 use crate::formula::symmetry::{self, Exchanges};
 use crate::formula::values;
-use crate::related::may_idle;
+use crate::related::idling;
 
 /// What is encoded; everything that stays the same while bounds grow.
 pub(crate) struct Problem<'a> {
@@ -102,20 +102,19 @@ impl<'a> Problem<'a> {
         });
         let live: Vec<Liveness> = live.collect();
         let loops: Vec<Loops> = program.threads.iter().map(Loops::new).collect();
-        let words = Words::new(program, model);
         let ends = model.cat().is_some() && matches!(question, Question::Holds(Property::Live(_)));
         // There it is asked of every thread whether it spins, and after which rounds.
-        let idles = engine.idle_iterations && may_idle(model) && !ends;
+        let idling = idling(model).filter(|_| engine.idle_iterations && !ends);
+        let idles = idling.is_some();
         let rounds = if ends {
             program.threads.iter().zip(&loops).map(|(code, own)| heads(code, own)).collect()
         } else {
             Vec::new()
         };
-        let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
-            let code = program.thread(thread);
-            if idles { Idle::new(&words, thread, code, loops, live) } else { Idle::default() }
-        });
-        let idle = idle.collect();
+        let idle = match idling {
+            Some(idling) => Idle::all(&Words::new(program, model), idling, &loops, &live),
+            None => vec![Idle::default(); program.threads.len()],
+        };
         let swaps = if engine.thread_symmetry && model.cat().is_none() {
             symmetry::candidates(program, model, question)
         } else {

@@ -19,10 +19,12 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
         visit: &mut impl FnMut([u64; W], H::Sum),
     ) -> Result<(), Halt> {
         self.refresh()?;
+        self.count()?;
         if self.judge.judges_moments() {
             self.moment(record, words);
         }
         let (mut steps, mut done, mut crowd) = (0, true, Crowd::default());
+        self.dropped = false;
         if self.m.stubborn.is_some() {
             steps = self.stubborn_steps(record, words, visit)?;
             if steps > 0 {
@@ -58,8 +60,10 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
         }
         self.judge.transitions += steps;
         if done || steps == 0 {
+            // A state whose steps are all left out is not stuck.
+            let steps = steps as usize + usize::from(self.dropped);
             self.decode(words);
-            self.judge.look(record, &self.state, steps as usize, &mut self.stepper);
+            self.judge.look(record, &self.state, steps, &mut self.stepper);
         }
         Ok(())
     }

@@ -44,4 +44,21 @@ impl Machine<'_> {
         let silent = self.values.is_none() || self.own_order.is_some();
         self.config.remembered_steps && local && plain && silent
     }
+
+    /// Whether steps are remembered in memory: those, and with forms of their own those of states whose parts are ranked or renamed, or with a criterion that
+    /// hears what happens.
+    pub(crate) fn remembers_steps(&self) -> bool {
+        self.has_local_steps() || self.has_forms()
+    }
+
+    /// Whether a state is stored in a form that stands for others, or a criterion hears of its steps; see `standing`.
+    pub(crate) fn has_forms(&self) -> bool {
+        let others = self.shadows.is_some()
+            || self.names.is_some()
+            || self.own_order.is_some()
+            || self.notes_deeds
+            || !self.whole.is_empty();
+        let needed = self.has_criterion() || self.timestamps.is_some();
+        self.config.remembered_steps && needed && !others
+    }
 }

@@ -39,6 +39,10 @@ pub(crate) enum Fault {
     StaleRounds,
     /// Who spins may have other registers each time.
     OtherRegisters,
+    /// An iteration that writes what it finds is idle, whoever sees that.
+    IdleThoughSeen,
+    /// An iteration is idle though what it reads may race.
+    IdleThoughRacing,
 }
 
 #[cfg(test)]

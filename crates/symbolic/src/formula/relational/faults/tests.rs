@@ -5,6 +5,8 @@ use cyrano_conformance::limits;
 use cyrano_conformance::pinned::pinned;
 use cyrano_conformance::related::related;
 use cyrano_conformance::relations::compare_with;
+use cyrano_engine::{Engine, Query, Question};
+use cyrano_interp::Interp;
 use cyrano_ir::Program;
 use cyrano_memory::Model;
 use proptest::strategy::{Strategy, ValueTree};
@@ -108,6 +110,49 @@ fn bugs_in_rounds_are_noticed() {
         let found = noticed(Some(fault));
         println!("{fault:?}: {found:?}");
         assert!(found.is_some(), "nobody notices {fault:?}");
+    }
+}
+
+/// On Arm a thread writes what it finds while it waits for something else, and reads that early afterwards, which it could not do with what it found; in C11 a
+/// thread that waits looks at something else meanwhile, without order, while it is written.
+const IDLING: [(Fault, &str, &str); 2] = [
+    (
+        Fault::IdleThoughSeen,
+        "armv8",
+        "program seen\nlocation x = 0\nlocation y = 0\nlocation l = 4\narray m = x of 1\n\
+         thread t\n@0: store x, 1\n@1: fence dmb.ish\n@2: store l, 5\n@3: halt\n\
+         thread p\nregister a = 0\nregister s = 0\nregister r = 0\nregister u = 0\nregister w = 0\n\
+         @0: a := load l\n@1: s := load y\n@2: branch (s == 1) then @5 else @3\n@3: r := exchange l, 5\n@4: jump @1\n\
+         @5: u := load l\n@6: w := load m[(u - u)]\n@7: halt\n\
+         thread q\n@0: store y, 1\n@1: halt\n\
+         observe a = p:a\nobserve u = p:u\nobserve w = p:w\n",
+    ),
+    (
+        Fault::IdleThoughRacing,
+        "rc11",
+        "program races\nlocation l = 0\nlocation w = 0\n\
+         thread p\nregister r = 0\nregister s = 0\n\
+         @0: r := load l {atomic acquire}\n@1: branch (r == 1) then @4 else @2\n@2: s := load w\n@3: jump @0\n@4: halt\n\
+         thread q\n@0: store w, 1\n@1: store l, 1 {atomic release}\n@2: halt\nobserve l = l\n",
+    ),
+];
+
+#[test]
+fn bugs_about_idle_iterations_are_noticed() {
+    let symbolic = Symbolic { iterations: 2, ..Symbolic::default() };
+    for (fault, model, text) in IDLING {
+        let program = cyrano_ir::text::parse(text).expect("a program");
+        let model = cyrano_memory::named(model).expect("a model");
+        let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
+        let found = |engine: &dyn Engine, on: Option<Fault>| {
+            ON.set(on);
+            let answer = engine.ask(query, &limits(2.0, 2), &());
+            ON.set(None);
+            (answer.outcomes, answer.flags)
+        };
+        let reference = found(&Interp, None);
+        assert_eq!(found(&symbolic, None), reference, "{}", program.name);
+        assert_ne!(found(&symbolic, Some(fault)), reference, "nobody notices {fault:?}");
     }
 }
 
