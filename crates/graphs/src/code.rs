@@ -7,9 +7,9 @@ use cyrano_ir::{AccessKind, FinalVar, InstrId, LocId, Op, Program, ThreadId};
 
 use crate::fits::is_unit;
 use crate::fresh::Fresh;
-use crate::moves::Moves;
 use crate::names::Names;
 use crate::races::may_race_in_loop;
+use crate::symmetry::moves::Moves;
 use crate::thread::Writing;
 
 /// How threads are run.

@@ -22,25 +22,21 @@ mod graph;
 mod kept;
 mod level;
 mod linear;
-mod moves;
 mod names;
 pub mod native;
 mod pool;
 mod promises;
-mod psc;
 mod races;
 mod revisit;
 mod rows;
 mod run;
 mod search;
-mod serial;
 mod setup;
 mod several;
 mod stale;
 mod symmetry;
 mod thread;
 mod total;
-mod twins;
 mod units;
 mod views;
 
@@ -74,8 +70,8 @@ use promises::obstacle;
 use search::{Goal, Halt, Search, Shared};
 use setup::{Start, Unstarted, starts};
 use several::together;
+use symmetry::twins::{Sorts, Twins};
 use total::{Kept, Total};
-use twins::{Sorts, Twins};
 use views::Views;
 
 /// The engine.

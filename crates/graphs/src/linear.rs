@@ -22,6 +22,8 @@
 //! The store and the load are not events here: nobody else knows of their locations. That is exact where no order of sequentially consistent accesses is asked for, whose paths
 //! lead by way of other locations; programs with such accesses are refused, and `pso`, under which a store behind a call says nothing of the stores in it.
 
+mod serial;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use cyrano_ir::dataflow::successors;
@@ -61,7 +63,7 @@ impl SerialOrders {
 
     /// The orders of a client, from its serial executions; none if these are not known.
     pub fn of(program: &Program) -> Option<Self> {
-        crate::serial::orders(program)
+        serial::orders(program)
     }
 
     /// Whether these are its calls.
@@ -107,11 +109,11 @@ impl Calls {
             let is_begin = |at: &usize| matches!(code[*at].op, Op::OperationBegin(_));
             let begins: Vec<usize> = (0..code.len()).filter(is_begin).collect();
             let of = |at: usize| begins.partition_point(|begin| *begin <= at);
-            for at in 0..code.len() {
+            for (at, instr) in code.iter().enumerate() {
                 let stays = |to: InstrId| {
                     of(to.index()) == of(at) || of(to.index()) == of(at) + 1 && begins.contains(&to.index())
                 };
-                if !successors(&code[at].op, InstrId::new(at)).all(stays) {
+                if !successors(&instr.op, InstrId::new(at)).all(stays) {
                     return None;
                 }
             }

@@ -30,7 +30,7 @@ use crate::graph::Graph;
 use crate::level::Level;
 use crate::search::{Halt, Search, Shared};
 use crate::setup::Start;
-use crate::twins::Twins;
+use crate::symmetry::twins::Twins;
 use crate::views::Views;
 
 pub use crate::rows::EventId;

@@ -12,8 +12,8 @@ use crate::code::{Code, Rules};
 use crate::fresh::Fresh;
 use crate::names::Names;
 use crate::races::comes_back;
+use crate::symmetry::twins::Twins;
 use crate::thread::{Next, Runner, Status};
-use crate::twins::Twins;
 
 /// A program at a start, and how it came there.
 #[derive(Clone, Debug)]

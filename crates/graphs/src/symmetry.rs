@@ -1,6 +1,6 @@
 //! Equal threads: of the executions that differ only by who of them is who, one is looked at.
 //!
-//! Threads are equal if exchanging two of them, with the objects that each has for itself, is an automorphism of the program ([`crate::twins`], [`crate::moves`]). Two
+//! Threads are equal if exchanging two of them, with the objects that each has for itself, is an automorphism of the program ([`crate::symmetry::twins`], [`crate::symmetry::moves`]). Two
 //! equal threads do *like* things as long as they read from the same writes, or from their own in the same places, choose alike, and write only to what each has
 //! for itself. Where they first differ one comes before the other: whose read is from an earlier write of the location, whose write is earlier, whose choice is
 //! a later value. A graph is *sorted* if of each two neighbours among equal threads the later one does not come before the earlier one.
@@ -21,7 +21,7 @@
 //! Under `sc`, `tso` and `pso` such steps, reads from others, and what is before a write in its thread are in the order of all accesses, which has no cycle.
 //! Under `ra` and `rc11` that is not so (two writes in the one and two in the other order are allowed), but if `v` is before `w` by `po | rf` the step is not needed, either.
 //! That is looked at wherever two reads come to differ ([`Halt::Apart`]): where it does not hold the search begins anew, and sorts only threads
-//! whose order is one of `rf` ([`Sorts::Begun`](crate::twins::Sorts)).
+//! whose order is one of `rf` ([`Sorts::Begun`](crate::symmetry::twins::Sorts)).
 //!
 //! *It is found if it does not hold.* Take a smallest execution with two equal threads that do like things up to reads whose writes are in no order of `po | rf` that agrees
 //! with that of the location. Each of its last events by `po | rf` belongs to every such pair, or a smaller one would do. If there are two, they are one pair, nothing comes
@@ -35,6 +35,9 @@
 //!
 //! `tests/symmetry.rs` compares with all executions: those that are found, with their threads exchanged in every way, are all there are, each class once.
 //! Symmetry reduction for execution graphs is from Kokologiannakis, Marmanis, Vafeiadis: "SPORE: combining symmetry and partial order reduction" (PLDI 2024).
+
+pub(crate) mod moves;
+pub(crate) mod twins;
 
 use cyrano_ir::LocId;
 

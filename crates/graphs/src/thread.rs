@@ -36,7 +36,7 @@ pub(crate) enum Status {
     Limited(InstrId),
     /// A computation went wrong at this instruction.
     Failed(InstrId, EvalError),
-    /// It is about to look at this name ([`crate::names`]), or to compute with this pointer ([`crate::moves`]).
+    /// It is about to look at this name ([`crate::names`]), or to compute with this pointer ([`crate::symmetry::moves`]).
     Sees(i128),
 }
 

@@ -3,14 +3,15 @@
 //! What happens before an event is known when it is added, and does not change: it is what happens before its predecessor in program order, and what it
 //! synchronises with. So a read may read from no write that is before one which happens before it or which somebody read who happens before it, and a write may not
 //! stand before such a write (`coherence`). Under `ra` everything synchronises, so that happens-before is `po | rf` ([`Graph::before`]). Under `rc11` it
-//! is computed from the orders of accesses and fences. The order of the sequentially consistent ones is asked for apart ([`crate::psc`]).
+//! is computed from the orders of accesses and fences. The order of the sequentially consistent ones is asked for apart ([`crate::views::psc`]).
+
+mod psc;
 
 use cyrano_ir::{FenceSet, LocId, Op, Program, Tags};
 
 use crate::consistency::{Consistency, is_passed, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
 use crate::linear;
-use crate::psc;
 use crate::races::is_plain;
 use crate::rows::{EventId, INITIAL, Row};
 use crate::run::Run;

@@ -51,9 +51,9 @@ pub(crate) fn orders(program: &Program) -> Option<SerialOrders> {
                 outcomes.extend(serial.outcome(program, &code));
                 continue;
             }
-            for thread in 0..code.len() {
+            for (thread, code) in code.iter().enumerate() {
                 if let Some((call, end)) = calls.next(thread, &serial.places) {
-                    todo.extend(serial.call(&code[thread], (thread, call, end))?);
+                    todo.extend(serial.call(code, (thread, call, end))?);
                 }
             }
         }

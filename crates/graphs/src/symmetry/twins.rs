@@ -7,7 +7,7 @@ use cyrano_ir::automorphisms::{Exchange, Named, twins};
 use cyrano_ir::{AccessKind, Addr, Change, FinalVar, LocId, Op, Program, Property, Thread, ThreadId, Ty, WORD};
 
 use crate::fits::has_units;
-use crate::moves::Moves;
+use crate::symmetry::moves::Moves;
 
 /// The equal threads of a program.
 #[derive(Clone, Debug, Default)]
