@@ -12,6 +12,8 @@
 //! **What is kept.** One graph grows and shrinks as alternatives are taken and taken back ([`crate::level`]). A revisit works on a part of the graph, copied to be a graph
 //! of its own ([`Level`]), until all that follows from it is done. So what is kept is as many graphs as there are revisits within one another.
 
+pub(crate) mod whole;
+
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
