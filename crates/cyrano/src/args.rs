@@ -169,6 +169,8 @@ pub enum Command {
     Library(LibraryArgs),
     /// Explain the memory models, or one of them
     Models(ModelsArgs),
+    /// Answer an editor (Language Server Protocol, on standard input and output)
+    Lsp,
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or that of one command

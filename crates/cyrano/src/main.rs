@@ -16,6 +16,7 @@ mod inputs;
 mod interrupt;
 mod library;
 mod litmus;
+mod lsp;
 mod models;
 mod options;
 mod outputs;
@@ -87,6 +88,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Explore(args) => commands::explore::run(args),
         Command::Library(args) => commands::library::run(args),
         Command::Models(args) => commands::models::run(args),
+        Command::Lsp => lsp::run(),
         Command::Completions(args) => commands::generate::completions(args.shell),
         Command::Man(args) => commands::generate::man(args.command.as_deref()),
     }

@@ -16,6 +16,7 @@ mod clients;
 mod expand;
 mod lower;
 mod orders;
+pub mod outline;
 pub mod parametric;
 mod report;
 mod resolve;
