@@ -77,10 +77,12 @@ impl<'a> Lower<'a, '_, '_> {
             }
             "unlock" if is_lock => {
                 let message = Some("only a lock that is held is released".to_owned());
+                self.build.part(Part::Begin);
                 self.load(old, target.addr(), span)?;
                 let cond = IrExpr::binary(BinOp::Ne, var(old), int(0));
                 self.emit(Op::Assert { cond, message }, span)?;
                 self.emit(Op::fence(RELEASE), span)?;
+                self.build.part(Part::End);
                 self.store(target.addr(), int(0), span)?;
                 int(0)
             }
@@ -143,12 +145,18 @@ impl<'a> Lower<'a, '_, '_> {
     pub(super) fn new_record_in_words(
         &mut self,
         record: &str,
-        fields: impl Iterator<Item = (ArrayId, LocalExpr)>,
+        fields: impl ExactSizeIterator<Item = (ArrayId, LocalExpr)>,
         into: Option<RegId>,
         span: Span,
     ) -> Fallible<LocalExpr> {
         let number = int(self.own.memory.new_record(record));
-        for (array, value) in fields {
+        let several = fields.len() > 1;
+        for (at, (array, value)) in fields.enumerate() {
+            self.build.part(match at {
+                0 if several => Part::Begin,
+                0 => Part::Whole,
+                _ => Part::End,
+            });
             self.store(Addr::Indexed { array, index: number.clone() }, value, span)?;
         }
         self.build.answer(Answer::Is(number.clone()));
