@@ -8,7 +8,7 @@ use cyrano_conformance::{corpus, limits, pinned};
 use cyrano_engine::{Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
-use cyrano_ir::{Program, Property, TxCriterion};
+use cyrano_ir::{Program, Progress, Property, TxCriterion};
 use cyrano_rml::algorithm::{Test, tests};
 use cyrano_symbolic::Symbolic;
 
@@ -94,6 +94,27 @@ fn histories_in_order_are_the_same() {
     }
     let wrong = compared.iter().filter(|(_, _, verdict)| *verdict == "violated").count();
     assert!(wrong >= 4 && compared.len() - wrong >= 4, "{compared:?}");
+}
+
+/// Who goes on for ever gets as far with words as with base objects, in order.
+#[test]
+fn progress_in_order_is_the_same() {
+    let mut compared = 0;
+    for (name, (_, source)) in corpus::files("tm-objects", "rml") {
+        let wanted = pinned::long() || ["mcrt_printed.rml", "norec.rml"].contains(&name.as_str());
+        for test in compile(&name, &source).iter().filter(|test| wanted && test.name.starts_with("endless")) {
+            let Some(words) = test.in_words(&source, &[]) else { continue };
+            for progress in Progress::ALL {
+                let judge = |program: &Program, under: &str| {
+                    let property = Property::Progress(progress);
+                    corpus::judge(&Explore::default(), program, &model(under), &property, &limits(20.0, 2)).verdict
+                };
+                assert_eq!(judge(words, "sc"), judge(&test.program, "inorder"), "{name}: {progress:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 6, "{compared}");
 }
 
 /// Numbers that look random.
