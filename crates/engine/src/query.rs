@@ -32,7 +32,7 @@ impl<'a> Query<'a> {
     ///
     /// - Axiom 9: under a model with own orders only a program runs that has an order for it.
     /// - The base objects of an algorithm are linearizable, and it says itself which of its statements stay in order; a model that reorders
-    ///   statements on its own is not for it.
+    ///   statements on its own is not for it, but for what is made of it when its objects are words of memory (`cyrano_rml::algorithm::in_words`).
     /// - A tag of an access, and the name of a fence, has to mean something under the model.
     /// - A program whose threads stand for any number of threads is no instance.
     /// - A property has to be about something that the program has.
@@ -47,7 +47,7 @@ impl<'a> Query<'a> {
         }
         let own = program.in_order || !program.orders.is_empty();
         if own && !model.has_own_order() && !in_order(model) {
-            return Err(Refusal::ForeignModel { model: model.name.clone() });
+            return Err(Refusal::ForeignModel { model: model.name.clone(), relational: model.cat().is_some() });
         }
         if let Some(refusal) = unknown(program, model) {
             return Err(refusal);

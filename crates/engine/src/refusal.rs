@@ -20,10 +20,12 @@ pub enum Refusal {
         /// The model's name.
         model: String,
     },
-    /// The model reorders statements of an algorithm that says itself which of them stay in order.
+    /// The model reorders statements of an algorithm whose base objects are more than words of memory.
     ForeignModel {
         /// Its name.
         model: String,
+        /// Whether it is about relations.
+        relational: bool,
     },
     /// An access has tags that mean nothing under the model.
     UnknownTags {
@@ -227,11 +229,16 @@ impl fmt::Display for Refusal {
                     "threads that go on for ever run in the order of the text, under inorder or sc, not under {model}"
                 )
             }
-            Self::ForeignModel { model } => {
+            Self::ForeignModel { model, relational } => {
                 let known = for_algorithms();
                 let known: Vec<&str> = known.iter().map(|model| model.name.as_str()).collect();
-                let why = "its base objects are linearizable, and it says itself which statements stay in order";
-                write!(f, "an algorithm is not run under {model}: {why}; use {} or sc", known.join(", "))
+                let why = match relational {
+                    true => "under models about relations base objects have no meaning",
+                    false => {
+                        "a word of memory is no `arbitrary` register, does not tell which of two statements came first, and is not used again under another name"
+                    }
+                };
+                write!(f, "this algorithm is not run under {model}: {why}; use {} or sc", known.join(", "))
             }
             Self::UnknownTags { model, tags } => write!(f, "{model} does not say what `{tags}` means"),
             Self::UnknownFence { model, fence } => write!(f, "{model} does not say what the fence `{fence}` means"),

@@ -57,7 +57,7 @@ fn tags_mean_something_or_are_refused() {
 fn a_weak_model_called_sc_is_weak() {
     let weak = Model { name: "sc".into(), ..model("tso") };
     let refused = ask(&program("ordered declared\n"), &weak, None);
-    assert_eq!(refused, Err(Refusal::ForeignModel { model: "sc".into() }));
+    assert_eq!(refused, Err(Refusal::ForeignModel { model: "sc".into(), relational: false }));
 }
 
 #[test]

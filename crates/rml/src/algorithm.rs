@@ -8,10 +8,13 @@
 //! **Invariants:** every error of a file is reported, once; a program's threads have no jump back, but for those that go on
 //! for ever (`endless`); every program passes [`cyrano_ir::verify()`].
 
-use cyrano_ir::{InstrId, Program, Span};
+use std::sync::OnceLock;
+
+use cyrano_ir::{FinalVar, InstrId, Program, Property, Span};
 
 use crate::CompileError;
 pub use crate::clients::space::{ClientSpace, Values};
+use crate::lower::executed::BEFORE;
 pub use crate::orders::layout::{Mode, OrderPair};
 use crate::report::Reports;
 use crate::syntax::lexer::lex;
@@ -27,9 +30,30 @@ pub struct Test {
     /// The size, if it is about all clients of one.
     pub clients: Option<ClientSpace>,
     pub(crate) layout: crate::orders::layout::Layout,
+    /// The program as a machine runs it, once somebody has asked for it.
+    pub(crate) words: OnceLock<Option<Program>>,
 }
 
 impl Test {
+    /// The program as a machine runs it, from the source and the constants that the test was made of: base objects are words of memory, whose accesses a
+    /// model reorders on its own. Registers and results are those of the test. None if its objects are more than words.
+    pub fn in_words(&self, source: &str, set: &[(String, i128)]) -> Option<&Program> {
+        self.words.get_or_init(|| in_words(&self.program.name, source, set, &self.name)).as_ref()
+    }
+
+    /// Whether a property asks which of two statements was executed first: words of memory cannot tell.
+    pub fn asks_for_order(&self, property: &Property) -> bool {
+        let Property::Final { cond, .. } = property else { return false };
+        let mut found = false;
+        cond.for_each_var(&mut |var| {
+            if let FinalVar::Reg(thread, register) = var {
+                let known = &self.program.threads[thread.index()].registers[register.index()].name;
+                found |= known.starts_with(BEFORE);
+            }
+        });
+        found
+    }
+
     /// The same program with other declared orders.
     pub fn with_orders(&self, declared: &[OrderPair]) -> Program {
         let orders = self.layout.orders(&self.program, declared);
@@ -91,6 +115,12 @@ pub fn tests(name: &str, source: &str, set: &[(String, i128)]) -> Result<Vec<Tes
     let tests = crate::lower::assemble::tests(name, &file, set, &mut reports);
     finish(reports)?;
     Ok(tests)
+}
+
+fn in_words(name: &str, source: &str, set: &[(String, i128)], test: &str) -> Option<Program> {
+    let (file, mut reports) = read(source).ok()?;
+    let program = crate::lower::assemble::in_words(name, &file, set, test, &mut reports).ok()?;
+    program.filter(|_| reports.is_empty())
 }
 
 /// The labels and declared orders of a file.

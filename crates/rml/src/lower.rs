@@ -33,6 +33,7 @@ pub(crate) mod program;
 pub(crate) mod sets;
 pub(crate) mod stmt;
 pub(crate) mod thread;
+pub(crate) mod words;
 
 /// How deep statements may nest when procedures or methods are inlined.
 const MAX_INLINED: u32 = 300;
@@ -80,6 +81,14 @@ pub(crate) trait Language<'a>: Sized {
     fn labelled(_: &mut Lower<'a, '_, Self>, _: &'a Stmt) -> Fallible<()> {
         Ok(())
     }
+
+    /// Leaves room in front of a statement that has to stay behind others; where.
+    fn before_ordered(_: &mut Lower<'a, '_, Self>, _: &'a Stmt) -> Fallible<Option<usize>> {
+        Ok(None)
+    }
+
+    /// Fills the room, once the statement is made.
+    fn behind_ordered(_: &mut Lower<'a, '_, Self>, _: &'a Stmt, _at: usize) {}
 
     /// Leaves a body at a `return`, with or without a value.
     fn leave_body(lower: &mut Lower<'a, '_, Self>, value: bool, span: Span) -> Fallible<()>;

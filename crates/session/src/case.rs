@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use cyrano_cfront::mapping::{self, Target};
 use cyrano_engine::{Execution, Query, Question, Replayed, Verdict, Violation};
-use cyrano_ir::{InstrId, Program, Property, Span, Tags, ThreadId};
-use cyrano_memory::Model;
+use cyrano_ir::{AccessKind, InstrId, Program, Property, Span, Tags, ThreadId};
+use cyrano_memory::{Definition, Model};
 use cyrano_report::{CheckReport, Size};
 use cyrano_rml::algorithm::{self, ClientSpace};
 use cyrano_trace::{Parts, TestInfo, Trace};
@@ -102,10 +102,21 @@ impl Case {
             return Cow::Owned(Self { program: cyrano_litmus::fenced(&self.program), ..self.clone() });
         }
         let about_calls = matches!(property, Some(Property::Transactions(_)));
+        if let Some(program) = self.in_words(property, model) {
+            let program = if about_calls { program.clone() } else { program.with_free_calls() };
+            return Cow::Owned(Self { program, ..self.clone() });
+        }
         if about_calls || !self.program.has_calls() {
             return Cow::Borrowed(self);
         }
         Cow::Owned(Self { program: self.program.without_calls(), ..self.clone() })
+    }
+
+    /// An algorithm as a machine runs it, under a model that reorders accesses on its own; none if it is none, or has been made one.
+    fn in_words(&self, property: Option<&Property>, model: &Model) -> Option<&Program> {
+        let test = self.algorithm.as_ref().filter(|_| self.program.in_order && reorders(model))?;
+        let words = property.is_none_or(|property| !test.asks_for_order(property));
+        words.then(|| test.in_words(&self.source.text, &self.set)).flatten()
     }
 
     /// A program of the same source, changed perhaps, as the model has it: without what cannot be checked there, and with C's orders mapped.
@@ -304,6 +315,13 @@ impl Case {
             replayed,
         })
     }
+}
+
+/// Whether it is a machine's model that does not keep all accesses in order.
+pub(crate) fn reorders(model: &Model) -> bool {
+    let kinds = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw];
+    let pairs = matches!(model.definition, Definition::Reordering(_)) && !model.has_own_order();
+    pairs && !kinds.into_iter().all(|kind| model.reordering().keeps_all_after(kind))
 }
 
 /// A program without the ends of locals, which models about relations cannot check, and what that leaves unchecked.

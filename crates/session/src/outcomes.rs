@@ -17,7 +17,9 @@ impl Runner {
         let case = &*case.for_question(None, model);
         let Answered { engine, note, mut answer, .. } = match Query::new(&case.program, model, Question::Outcomes) {
             // Other tests of the file may have outcomes under this model.
-            Err(why @ Refusal::OnlyInOrder { .. }) => unasked(Cause::Refused(why)),
+            Err(why @ (Refusal::OnlyInOrder { .. } | Refusal::ForeignModel { relational: false, .. })) => {
+                unasked(Cause::Refused(why))
+            }
             _ => self.ask(case.query(model, Question::Outcomes)?, watch),
         };
         if answer.verdict == Verdict::Verified && answer.outcomes.is_empty() {
@@ -35,7 +37,7 @@ impl Runner {
             reason: answer.reason.map(|cause| cause.to_string()),
             columns: case.columns(),
             outcomes: answer.outcomes,
-            replies: case.program.in_order,
+            replies: case.algorithm.is_some(),
         })
     }
 

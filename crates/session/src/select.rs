@@ -54,7 +54,8 @@ pub fn select(case: &Case, criteria: &[Claim], models: &[Model], files: &dyn Fil
     let mut declared = declarations(case, files)?;
     let mut selected = Vec::new();
     let file = &case.source.name;
-    if !criteria.is_empty() {
+    let by_name = !criteria.is_empty();
+    if by_name {
         declared.retain(|check| criteria.iter().any(|claim| claim.name() == check.claim.name()));
         for claim in criteria {
             if declared.iter().any(|check| check.claim.name() == claim.name()) {
@@ -76,14 +77,16 @@ pub fn select(case: &Case, criteria: &[Claim], models: &[Model], files: &dyn Fil
         }
     }
     let mut runs: Vec<Selected> = Vec::new();
-    for run in product(&declared, models) {
+    for run in product(&declared, models, by_name) {
         let run = run.if_sensible(case)?;
         if !runs.contains(&run) {
             runs.push(run);
         }
     }
     let refused = |run: &Selected| matches!(run, Selected::Refused { .. });
-    if let Some(Selected::Refused { reason, .. }) = runs.first().filter(|_| runs.iter().all(refused)) {
+    // Of an algorithm other tests may be run under the model.
+    let none = case.algorithm.is_none() && runs.iter().all(refused);
+    if let Some(Selected::Refused { reason, .. }) = runs.first().filter(|_| none) {
         return Err(case.refused(reason));
     }
     if runs.iter().any(|run| matches!(run, Selected::Run(Claim::CommitAtomicity, _))) {
@@ -136,7 +139,7 @@ fn sensible(case: &Case, model: &Model, question: Question<'_>) -> Result<Option
     };
     let case = case.for_question(property, model);
     match Query::new(&case.program, model, question) {
-        Err(why @ Refusal::OnlyInOrder { .. }) => Ok(Some(why)),
+        Err(why @ (Refusal::OnlyInOrder { .. } | Refusal::ForeignModel { relational: false, .. })) => Ok(Some(why)),
         _ => case.query(model, question).map(|_| None),
     }
 }
@@ -177,14 +180,17 @@ impl Selected {
 /// Why something that is asked cannot be judged under this model, or for every number of threads, if other things may be.
 fn refusal(case: &Case, model: &Model, property: Option<&Property>) -> Result<Option<Refusal>, Failure> {
     let why = if case.program.families.is_empty() {
-        property.and_then(|property| Query::new(&case.program, model, Question::Holds(property)).err())
+        let asked = case.for_question(property, model);
+        property.and_then(|property| Query::new(&asked.program, model, Question::Holds(property)).err())
     } else {
         every_number::supports(case, model, property).err()
     };
     match why {
-        Some(Refusal::Inexact(Inexact::NoMoments { .. } | Inexact::PendingLocal { .. }) | Refusal::EveryNumber(_)) => {
-            Ok(why)
-        }
+        Some(
+            Refusal::Inexact(Inexact::NoMoments { .. } | Inexact::PendingLocal { .. })
+            | Refusal::ForeignModel { relational: false, .. }
+            | Refusal::EveryNumber(_),
+        ) => Ok(why),
         Some(why) if !case.program.families.is_empty() => Err(case.refused(why)),
         _ => Ok(None),
     }
@@ -276,8 +282,9 @@ pub fn leave_out_nothing(files: &[&str], selected: &mut [Vec<Selected>]) {
     }
 }
 
-/// Without named models each declaration runs on its own; a named model takes the declarations that list it, or else all.
-fn product(declared: &[Declared], models: &[Model]) -> Vec<Selected> {
+/// Without named models each declaration runs on its own; a named model takes the declarations that list it, or else all; of criteria that are asked by name
+/// those of each of them.
+fn product(declared: &[Declared], models: &[Model], by_name: bool) -> Vec<Selected> {
     let mut runs = Vec::new();
     if models.is_empty() {
         for check in declared {
@@ -286,8 +293,9 @@ fn product(declared: &[Declared], models: &[Model]) -> Vec<Selected> {
         }
     }
     for model in models {
-        let listed = declared.iter().any(|check| check.models.contains(model));
-        let chosen = declared.iter().filter(|check| !listed || check.models.contains(model));
+        let alike = |one: &Declared, other: &Declared| !by_name || one.claim.name() == other.claim.name();
+        let listed = |check: &Declared| declared.iter().any(|one| alike(check, one) && one.models.contains(model));
+        let chosen = declared.iter().filter(|check| check.models.contains(model) || !listed(check));
         runs.extend(chosen.map(|check| Selected::Run(check.claim.clone(), model.clone())));
     }
     runs

@@ -95,6 +95,11 @@ impl ToldObject {
         self.method == "write"
     }
 
+    /// What it returned, if it read something else.
+    pub(crate) fn other_than(&self, read: Option<i128>) -> Option<i128> {
+        self.made.filter(|made| self.method == "read" && Some(*made) != read)
+    }
+
     /// `r[1].read()`, `new Loc(1, 0, 2)`.
     pub(crate) fn text(&self, program: &Program, object: &str) -> String {
         let word = |value| word(program, value);

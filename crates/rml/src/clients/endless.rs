@@ -68,7 +68,7 @@ pub(crate) fn name(space: &ClientSpace, locs: u32) -> String {
 }
 
 /// Whether names of transactions or records have to be used again.
-fn needs_names(algorithm: &Algorithm) -> bool {
+pub(crate) fn needs_names(algorithm: &Algorithm) -> bool {
     let mut found = names_transactions(algorithm);
     algorithm.walk(&mut |stmt| found |= matches!(stmt.rhs(), Some(Rhs::New(_))));
     found

@@ -187,12 +187,17 @@ impl<'a> Lower<'a, '_, '_> {
         Ok(result)
     }
 
-    /// A call that is no part of any history, like those of an object that is no transactional memory: full fences keep it where it is.
+    /// A call that is no part of any history, like those of an object that is no transactional memory: full fences keep it where it is, but on a machine,
+    /// which knows no calls.
     pub(crate) fn operate(&mut self, method: &str, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
         self.emit(Op::OperationBegin(shown(method, &args)), span)?;
-        self.emit(Op::fence(FenceSet::FULL), span)?;
+        if !self.own.words {
+            self.emit(Op::fence(FenceSet::FULL), span)?;
+        }
         let result = self.inside_call(method, args, span)?;
-        self.emit(Op::fence(FenceSet::FULL), span)?;
+        if !self.own.words {
+            self.emit(Op::fence(FenceSet::FULL), span)?;
+        }
         self.emit(Op::OperationEnd, span)?;
         Ok(result)
     }

@@ -51,6 +51,8 @@ pub(crate) struct Methods<'a, 'r> {
     /// Whether it goes on for ever; then calls with different constants have registers of their own, so that versions of different
     /// locations never meet.
     pub(crate) endless: bool,
+    /// Whether base objects are words of a machine's memory.
+    pub(crate) words: bool,
     /// Whether the running transaction runs again after an abort.
     pub(crate) again: bool,
     /// The register for the running transaction's name, where names are used again.
@@ -119,6 +121,14 @@ impl<'a, 'r> Language<'a> for Methods<'a, 'r> {
         stmt.label.iter().try_for_each(|label| lower.note_executed(&label.text, stmt.span))
     }
 
+    fn before_ordered(lower: &mut Lower<'a, 'r, '_>, stmt: &'a Stmt) -> Fallible<Option<usize>> {
+        lower.before_ordered(stmt)
+    }
+
+    fn behind_ordered(lower: &mut Lower<'a, 'r, '_>, stmt: &'a Stmt, at: usize) {
+        lower.behind_ordered(stmt, at);
+    }
+
     fn leave_body(lower: &mut Lower<'a, 'r, '_>, _value: bool, span: Span) -> Fallible<()> {
         lower.jump(lower.frame.on_return, span)?;
         let guards = lower.active()?.guards;
@@ -163,6 +173,7 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
             sets,
             most,
             endless: false,
+            words: false,
             again: false,
             own_tx: None,
             events,

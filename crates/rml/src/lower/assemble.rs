@@ -13,8 +13,9 @@ use crate::clients::space::{ClientSpace, SETTABLE, Values, space};
 use crate::expand::budget::Budget;
 use crate::expand::compact::resolve;
 use crate::expand::method::Lower;
+use crate::lower::build::NamedRegisters;
 use crate::lower::executed::Events;
-use crate::lower::memory::{Memory, Written, initial_values};
+use crate::lower::memory::{Memory, Written, clashes, initial_values};
 use crate::lower::program::{properties, routine};
 use crate::orders::layout::{Layout, OrderPair};
 use crate::report::{Fallible, Reported, Reports};
@@ -104,6 +105,22 @@ pub(crate) fn tests(name: &str, file: &File, set: &[(String, i128)], reports: &m
     tests
 }
 
+/// One test of a file as a machine runs it; none if there is no such test, or no machine can.
+pub(crate) fn in_words(
+    name: &str,
+    file: &File,
+    set: &[(String, i128)],
+    test: &str,
+    reports: &mut Reports,
+) -> Fallible<Option<Program>> {
+    let Some(algorithm) = &file.algorithm else { return Ok(None) };
+    let labels = label_numbers(algorithm);
+    let maker = Maker { name, file, algorithm, set, labels: &labels };
+    let spaces = maker.spaces(reports)?;
+    let plans = maker.plans(&spaces, reports);
+    plans.iter().find(|plan| plan.name == test).map_or(Ok(None), |plan| maker.in_words(plan, reports))
+}
+
 fn label_numbers(algorithm: &Algorithm) -> HashMap<&str, u32> {
     let mut labels = HashMap::new();
     algorithm.walk(&mut |stmt| {
@@ -121,6 +138,15 @@ pub(crate) struct Maker<'a> {
     pub(crate) algorithm: &'a Algorithm,
     set: &'a [(String, i128)],
     labels: &'a HashMap<&'a str, u32>,
+}
+
+/// A program without its checks, and what it was made of.
+struct Made {
+    test: Test,
+    registers: Vec<NamedRegisters>,
+    constants: Constants,
+    memory: Memory,
+    events: Events,
 }
 
 /// A size of clients, whether they go on for ever, and the checks about them.
@@ -223,43 +249,73 @@ impl<'a> Maker<'a> {
     }
 
     pub(crate) fn test(&self, plan: &Plan<'_>, reports: &mut Reports) -> Fallible<Test> {
+        let mut made = self.made(plan, None, reports)?;
+        made.test.program.in_order = true;
+        let (test, constants) = (&mut made.test, &made.constants);
+        if let Some(space) = plan.space.as_ref().filter(|_| !plan.endless) {
+            let initial = &test.program.initial;
+            let memory = &made.memory;
+            test.program.interchangeable = interchangeable(self.algorithm, constants, memory, (space, initial));
+            // Whoever knows its thread's number tells threads apart.
+            test.program.interchangeable.threads &= !self.algorithm.names_threads();
+        }
+        let declared: Vec<_> = self.algorithm.orders.iter().map(pair).collect();
+        test.program.orders = test.layout.orders(&test.program, &declared);
+        self.checked(plan, made, reports)
+    }
+
+    /// The same with base objects that are words of a machine's memory; none if they cannot be.
+    fn in_words(&self, plan: &Plan<'_>, reports: &mut Reports) -> Fallible<Option<Program>> {
+        if clashes(self.algorithm) || plan.endless && endless::needs_names(self.algorithm) {
+            return Ok(None);
+        }
+        let in_order = self.made(plan, None, reports)?;
+        let made = self.made(plan, Some(&in_order.registers), reports)?;
+        self.checked(plan, made, reports).map(|test| Some(test.program))
+    }
+
+    /// A program with its checks.
+    fn checked(&self, plan: &Plan<'_>, made: Made, reports: &mut Reports) -> Fallible<Test> {
+        let Made { mut test, constants, events, .. } = made;
+        self.add_checks(plan, (&constants, &events), &mut test.program, reports)?;
+        debug_assert_eq!(cyrano_ir::verify(&test.program), Ok(()), "the lowering broke an invariant of the IR");
+        Ok(test)
+    }
+
+    /// A program without its checks and orders. Its registers have the numbers of those given, if it is one of words.
+    fn made(&self, plan: &Plan<'_>, words: Option<&Vec<NamedRegisters>>, reports: &mut Reports) -> Fallible<Made> {
         let constants = self.constants(plan.threads.len(), plan.transactions(), reports)?;
         let values: Written = match (&plan.client, &plan.space) {
             (Some(client), _) => written(client, self.algorithm.is_memory(), &constants, reports),
             (None, Some(space)) => Some(space_values(space)),
             (None, None) => None,
         };
-        let mut memory = Memory::new(self.algorithm, &constants, &values, reports)?;
+        let of_words = words.map(|_| plan.threads.len());
+        let mut memory = Memory::new(self.algorithm, &constants, (&values, of_words), reports)?;
         if let (true, Some(space)) = (plan.endless, &plan.space) {
             endless::check_names(self.algorithm, &constants, &memory, (space, plan.span), reports)?;
             memory.reserve(i128::try_from(plan.transactions()).unwrap_or(0));
         }
         let mut events = Events::of(&plan.checks);
+        if words.is_some() {
+            events = events.without_pairs();
+        }
         events.flags(|number| memory.flags(number));
         // How many pairs a set can hold is known once everything is inlined, so that is done until it fits.
         let mut depths = vec![1; self.algorithm.locals.len()];
-        let mut test = loop {
-            let (test, most) = self.program(plan, (&constants, &events), memory.clone(), &depths, reports)?;
+        let (mut test, registers) = loop {
+            let known = (&constants, &events, words);
+            let (test, registers, most) = self.program(plan, known, memory.clone(), &depths, reports)?;
             if most.iter().zip(&depths).all(|(most, depth)| most <= depth) {
-                break test;
+                break (test, registers);
             }
             depths.iter_mut().zip(&most).for_each(|(depth, most)| *depth = (*depth).max(*most));
         };
-        test.program.in_order = true;
         test.program.initial = self.initially(&constants, reports)?;
         if plan.endless {
             endless::find_clocks(&mut test.program);
-        } else if let Some(space) = &plan.space {
-            let initial = &test.program.initial;
-            test.program.interchangeable = interchangeable(self.algorithm, &constants, &memory, (space, initial));
-            // Whoever knows its thread's number tells threads apart.
-            test.program.interchangeable.threads &= !self.algorithm.names_threads();
         }
-        self.add_checks(plan, (&constants, &events), &mut test.program, reports)?;
-        let declared: Vec<_> = self.algorithm.orders.iter().map(pair).collect();
-        test.program.orders = test.layout.orders(&test.program, &declared);
-        debug_assert_eq!(cyrano_ir::verify(&test.program), Ok(()), "the lowering broke an invariant of the IR");
-        Ok(test)
+        Ok(Made { test, registers, constants, memory, events })
     }
 
     /// What the locations hold before the first transaction; nothing if that is not said.
@@ -285,11 +341,11 @@ impl<'a> Maker<'a> {
     fn program(
         &self,
         plan: &Plan<'_>,
-        (constants, events): (&Constants, &Events),
+        (constants, events, words): (&Constants, &Events, Option<&Vec<NamedRegisters>>),
         mut memory: Memory,
         depths: &[u32],
         reports: &mut Reports,
-    ) -> Fallible<(Test, Vec<u32>)> {
+    ) -> Fallible<(Test, Vec<NamedRegisters>, Vec<u32>)> {
         let budget = Budget::default();
         let mut program = Program {
             name: self.name.to_owned(),
@@ -301,17 +357,22 @@ impl<'a> Maker<'a> {
         for (label, number) in self.labels {
             layout.labels[*number as usize] = (*label).to_owned();
         }
-        let mut told = Told::default();
+        let (mut told, mut registers) = (Told::default(), Vec::new());
         let mut most = vec![0u32; depths.len()];
         let mut first = 1;
         for (index, thread) in plan.threads.iter().enumerate() {
             let known = (constants, self.labels, events);
             let mut lower = Lower::client(self.algorithm, known, &mut memory, (&budget, reports), index);
+            if let Some(known) = words {
+                lower.own.words = true;
+                lower.build.registers_as_in(&known[index]);
+            }
             lower.lay_out(depths)?;
             let retries = plan.retries.get(index).map(Vec::as_slice).unwrap_or_default();
             lower.client_thread(*thread, retries, first)?;
             first = lower.own.tx + 1;
             most.iter_mut().zip(&lower.own.most).for_each(|(most, of_thread)| *most = (*most).max(*of_thread));
+            registers.push(lower.build.named_registers());
             layout.owners.push(lower.owners());
             told.notes.push(lower.build.told(&layout.labels));
             told.objects.push(std::mem::take(&mut lower.build.objects));
@@ -329,7 +390,7 @@ impl<'a> Maker<'a> {
         let locations = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
         reports.settle(budget.charge_locations(locations, plan.span))?;
         let clients = plan.space.clone().filter(|_| !plan.endless);
-        Ok((Test { name: plan.name.clone(), program, clients, layout }, most))
+        Ok((Test { name: plan.name.clone(), program, clients, layout, words: Default::default() }, registers, most))
     }
 
     fn add_checks(

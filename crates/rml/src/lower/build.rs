@@ -75,6 +75,9 @@ pub(crate) struct Mark {
     pub(crate) after: Vec<u32>,
 }
 
+/// The registers of a thread, and the names that they are asked for by.
+pub(crate) type NamedRegisters = (Vec<Register>, HashMap<String, RegId>);
+
 /// The code so far.
 #[derive(Default)]
 pub(crate) struct Builder {
@@ -136,6 +139,33 @@ impl Builder {
     /// What follows is no part of it any more.
     pub(crate) fn end_object(&mut self) {
         self.object = None;
+    }
+
+    /// What follows is no part of it for now.
+    pub(crate) fn pause_object(&mut self) -> Option<(u32, Part)> {
+        self.object.take()
+    }
+
+    /// What follows is a part of it again.
+    pub(crate) fn resume_object(&mut self, object: Option<(u32, Part)>) {
+        self.object = object;
+    }
+
+    /// What the call that is being made returns.
+    pub(crate) fn answer(&mut self, answer: Answer) {
+        if let Some(called) = self.objects.last_mut() {
+            called.answer = answer;
+        }
+    }
+
+    /// Registers that have the numbers that they have in other code.
+    pub(crate) fn registers_as_in(&mut self, (registers, names): &NamedRegisters) {
+        (self.thread.registers, self.names) = (registers.clone(), names.clone());
+    }
+
+    /// The registers with the names that they were asked for by.
+    pub(crate) fn named_registers(&self) -> NamedRegisters {
+        (self.thread.registers.clone(), self.names.clone())
     }
 
     /// Notes what the next instruction stands for.

@@ -20,6 +20,9 @@ use crate::report::Fallible;
 use crate::rules::executed::each;
 use crate::syntax::ast::{CheckDecl, Claim, Executed, LabelRef};
 
+/// How the registers begin that say what was executed before what.
+pub(crate) const BEFORE: &str = "%before";
+
 /// What the conditions of a client's checks say about execution.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
@@ -55,6 +58,11 @@ impl Events {
             });
         }
         events
+    }
+
+    /// The same without the pairs: a section that tells when an access was performed would keep it in order.
+    pub(crate) fn without_pairs(self) -> Self {
+        Self { pairs: Vec::new(), ..self }
     }
 
     /// How many flags they need; `array` holds them.
@@ -103,7 +111,7 @@ fn executed_name(number: usize) -> String {
 }
 
 fn before_name(number: usize) -> String {
-    format!("%before{number}")
+    format!("{BEFORE}{number}")
 }
 
 impl Lower<'_, '_, '_> {

@@ -5,6 +5,7 @@
 //! A basic register that can be accessed concurrently has helpers: how many writes are under way and, where writes may clash, whether
 //! those under way have.
 //! One that is only ever written by `new` cannot, so it has none.
+//! As words of a machine's memory such registers have flags instead, one for each thread that says whether its write is under way (`words`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,6 +24,8 @@ pub(crate) struct Object {
     pub(crate) kind: ObjectKind,
     pub(crate) array: ArrayId,
     pub(crate) helpers: Option<Helpers>,
+    /// As a word of a machine's memory, for each thread whether it is writing.
+    pub(crate) writing: Vec<ArrayId>,
     /// What a read that meets a write may return.
     pub(crate) domain: Vec<i128>,
 }
@@ -56,6 +59,8 @@ pub(crate) struct Records {
 /// All of shared memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
+    /// As words of a machine's memory, for so many threads.
+    words: Option<usize>,
     pub(crate) objects: Vec<Object>,
     /// The objects that were declared as `shared`, by name, and fields, by name.
     pub(crate) shared: HashMap<String, usize>,
@@ -72,10 +77,10 @@ impl Memory {
     pub(crate) fn new(
         algorithm: &Algorithm,
         constants: &Constants,
-        written: &Written,
+        (written, words): (&Written, Option<usize>),
         reports: &mut Reports,
     ) -> Fallible<Self> {
-        let mut memory = Self::default();
+        let mut memory = Self { words, ..Self::default() };
         let (stored, fields_stored) = stored(algorithm);
         for (number, record) in algorithm.records.iter().enumerate() {
             let first = memory.objects.len();
@@ -119,13 +124,15 @@ impl Memory {
 
     fn object(&mut self, ty: &ObjectType, array: Array, written: bool) -> usize {
         let helped = ty.kind == ObjectKind::BasicRegister && ty.policy != Policy::Atomic && written;
-        let helpers = helped.then(|| Helpers {
+        let helpers = (helped && self.words.is_none()).then(|| Helpers {
             writers: self.helper(&array, "writers"),
             clash: (ty.policy == Policy::Arbitrary).then(|| self.helper(&array, "clash")),
         });
+        let threads = self.words.filter(|_| helped).unwrap_or(0);
+        let writing = (1..=threads).map(|thread| self.helper(&array, &format!("written by t{thread}"))).collect();
         self.arrays.push(array);
         let array = ArrayId::new(self.arrays.len() - 1);
-        self.objects.push(Object { kind: ty.kind, array, helpers, domain: Vec::new() });
+        self.objects.push(Object { kind: ty.kind, array, helpers, writing, domain: Vec::new() });
         self.objects.len() - 1
     }
 
@@ -216,7 +223,7 @@ impl Memory {
             shared.chain(fields).filter_map(|(name, ty, of)| Some((name, ty, *of.get(&name.text)?))).collect();
         for (name, ty, index) in all {
             let object = &self.objects[index];
-            if object.helpers.is_none() {
+            if object.helpers.is_none() && object.writing.is_empty() {
                 continue;
             }
             let mut domain = match (&ty.domain, written) {
@@ -266,8 +273,9 @@ impl Memory {
         }
         let mut helpers = Vec::new();
         for object in &self.objects {
-            let Some(Helpers { writers, clash }) = object.helpers else { continue };
-            for helper in [Some(writers), clash].into_iter().flatten() {
+            let counted = object.helpers.map(|Helpers { writers, clash }| [Some(writers), clash]);
+            let helping = counted.into_iter().flatten().flatten().chain(object.writing.iter().copied());
+            for helper in helping {
                 let (of, helper) = (&program.arrays[object.array.index()], &program.arrays[helper.index()]);
                 helpers.extend((0..of.len).map(|at| (LocId(helper.base.0 + at), LocId(of.base.0 + at))));
             }
@@ -312,6 +320,15 @@ fn vacuous(span: Span, name: &str, domain: &[i128], reports: &mut Reports) -> cr
     let message = format!("a read of `{name}` that meets a write may return any value, and there is only {only}");
     let help = "give the register a larger domain (`of 0..3`), or make it `atomic`";
     reports.complain(span, message, "this policy would make the check vacuous", help)
+}
+
+/// Whether writes of some basic register that overlap leave any value: more than words do.
+pub(crate) fn clashes(algorithm: &Algorithm) -> bool {
+    let (stored, fields_stored) = stored(algorithm);
+    let is_one = |ty: &ObjectType| ty.kind == ObjectKind::BasicRegister && ty.policy == Policy::Arbitrary;
+    let shared = algorithm.shared.iter().any(|shared| is_one(&shared.ty) && stored.contains(shared.name.text.as_str()));
+    let fields = algorithm.records.iter().flat_map(|record| &record.fields);
+    shared || fields.into_iter().any(|(name, ty)| is_one(ty) && fields_stored.contains(name.text.as_str()))
 }
 
 /// The names of the objects, and of the fields, that are written by statements.

@@ -5,6 +5,7 @@
 //! A read is one step that looks whether a write is under way, and then returns any value of the register's domain. A read that takes
 //! its time adds nothing: if it overlaps a write, there is a moment in both; if it overlaps none, every moment of it is as good as
 //! another; and nobody else can tell when it began.
+//! What differs where objects are words of a machine's memory is in `words`.
 
 use cyrano_ir::told::{Answer, Part};
 use cyrano_ir::{Addr, BinOp, Change, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span, UnOp};
@@ -13,23 +14,24 @@ use crate::expand::fold::fold;
 use crate::expand::method::Lower;
 use crate::lower::build::{Lock, Touch, binary, int, is, var};
 use crate::lower::memory::{Helpers, Object};
+use crate::lower::words::Done;
 use crate::report::{Fallible, Reported};
 use crate::syntax::ast::Access;
 use crate::syntax::objects::ObjectKind;
 
 /// An element of a base object.
-struct Target {
-    object: Object,
+pub(super) struct Target {
+    pub(super) object: Object,
     index: LocalExpr,
     touch: Touch,
 }
 
 impl Target {
-    fn addr(&self) -> Addr {
+    pub(super) fn addr(&self) -> Addr {
         Addr::Indexed { array: self.object.array, index: self.index.clone() }
     }
 
-    fn helper(&self, array: cyrano_ir::ArrayId) -> Addr {
+    pub(super) fn helper(&self, array: cyrano_ir::ArrayId) -> Addr {
         Addr::Indexed { array, index: self.index.clone() }
     }
 }
@@ -106,6 +108,13 @@ impl<'a> Lower<'a, '_, '_> {
             true => self.build.register(&format!("%old{}", target.touch), 0),
             false => self.build.register("%old", 0),
         };
+        let args = match self.own.words {
+            true => match self.perform_on_words(method, target, args, old, span)? {
+                Done::As(result) => return Ok(result),
+                Done::Not(args) => args,
+            },
+            false => args,
+        };
         let mut args = args.into_iter();
         let is_lock = matches!(target.object.kind, ObjectKind::Lock | ObjectKind::TryLock);
         match (method, target.object.helpers) {
@@ -153,7 +162,7 @@ impl<'a> Lower<'a, '_, '_> {
         Ok(int(0))
     }
 
-    fn cas(
+    pub(super) fn cas(
         &mut self,
         target: &Target,
         old: RegId,
@@ -165,7 +174,7 @@ impl<'a> Lower<'a, '_, '_> {
         Ok(IrExpr::binary(BinOp::Eq, var(old), expected))
     }
 
-    fn load(&mut self, dst: RegId, addr: Addr, span: Span) -> Fallible<()> {
+    pub(super) fn load(&mut self, dst: RegId, addr: Addr, span: Span) -> Fallible<()> {
         self.emit(Op::load(Place::Reg(dst), addr), span)
     }
 
@@ -270,6 +279,9 @@ impl<'a> Lower<'a, '_, '_> {
         let arrays: Vec<_> = fields.iter().map(|field| self.own.memory.objects[*field].array).collect();
         let mut number = int(0);
         self.build.begin_object(&format!("new {record}"), args.clone(), Answer::Nothing);
+        if self.own.words {
+            return self.new_record_in_words(record, arrays.into_iter().zip(args), into, span);
+        }
         let first = self.section(span, (true, true), |lower| {
             number = match lower.own.endless {
                 true => var(lower.fresh_record(record, span)?),

@@ -14,11 +14,15 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
     pub(crate) fn lower_stmt(&mut self, stmt: &'a Stmt) -> Fallible<()> {
         let label = self.label_of(stmt);
         L::labelled(self, stmt)?;
+        let room = L::before_ordered(self, stmt)?;
         let from = self.build.here() as usize;
         match &stmt.kind {
             StmtKind::If { arms, otherwise } => self.lower_if(arms, otherwise.as_ref(), label, stmt.span)?,
             StmtKind::Each(_) => L::own_stmt(self, stmt)?,
             _ => self.labelled(label, |lower| lower.lower_simple(stmt))?,
+        }
+        if let Some(at) = room {
+            L::behind_ordered(self, stmt, at);
         }
         let named = stmt.label.as_ref().filter(|label| self.named.contains(label.text.as_str()));
         named.map_or(Ok(()), |label| self.close_named(label, from, stmt.span))

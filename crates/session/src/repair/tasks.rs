@@ -6,7 +6,7 @@ use cyrano_memory::Model;
 
 use super::ends::also_end;
 use super::{Aim, Goal};
-use crate::case::Case;
+use crate::case::{Case, reorders};
 use crate::failure::Failure;
 use crate::run::Runner;
 use crate::select::{Selected, leave_out_nothing};
@@ -86,6 +86,13 @@ fn unwritable(case: &Case, model: &Model) -> Option<String> {
         let instead = twin.map_or("armv8, riscv, power, rc11, lkmm".to_owned(), |twin| twin.name);
         let why = "fences are sought in litmus tests under models about relations";
         return Some(format!("{why}, and {} is none; use {instead}", model.name));
+    }
+    if case.algorithm.is_some() && reorders(model) {
+        let help = "there a declared order is a fence: declare some, or remove some, and check again";
+        return Some(format!(
+            "orders are sought for modes of execution, and {} is a machine's model; {help}",
+            model.name
+        ));
     }
     let relational = model.cat().is_some() && case.algorithm.is_some();
     relational.then(|| format!("orders are sought for modes of execution, and {} is about relations", model.name))

@@ -87,8 +87,9 @@ impl Performed<'_> {
 
     /// The step of the call that wrote what it read.
     fn source(&self, facts: &[StepFacts], within: &HashMap<usize, usize>) -> Option<usize> {
+        let read = facts[self.main].access.read;
         match facts[self.main].source {
-            Some(Source::Step(step)) if self.object.chosen.is_none() => {
+            Some(Source::Step(step)) if self.object.chosen.or(self.object.other_than(read)).is_none() => {
                 Some(within.get(&step).copied().unwrap_or(step))
             }
             _ => None,
@@ -98,7 +99,8 @@ impl Performed<'_> {
     /// Why it returned, or left, any value.
     fn note(&self, parts: &Parts<'_>, all: &[Self], within: &HashMap<usize, usize>) -> Option<String> {
         // What is made gets any name that nobody holds.
-        self.object.chosen.filter(|_| !matches!(self.object.answer, Answer::Is(_)))?;
+        let any = self.object.chosen.filter(|_| !matches!(self.object.answer, Answer::Is(_)));
+        any.or(self.object.other_than(parts.replayed.steps[self.main].access.read))?;
         let at = self.steps[0];
         let overlaps = |other: &&Self| {
             let open = other.steps[0] < at && (!other.ended || other.steps.last().is_some_and(|end| *end > at));
