@@ -86,9 +86,10 @@ impl Suite<'_> {
         let paths: Vec<&String> = self.expected.keys().collect::<BTreeSet<_>>().into_iter().collect();
         let mut reports = BTreeMap::new();
         for batch in paths.chunks(BATCH) {
-            let mut command = Command::new(root().join("target/debug/cyrano"));
+            let mut command = Command::new(root().join("target/release/cyrano"));
             command.args(["litmus", "--format", "json", "--quiet"]).args(&self.options).args(batch);
-            let output = command.current_dir(self.folder).output().context("run `cargo build -p cyrano` first")?;
+            let output =
+                command.current_dir(self.folder).output().context("run `cargo build --release -p cyrano` first")?;
             let errors = String::from_utf8_lossy(&output.stderr).into_owned();
             let mut document: Value = serde_json::from_slice(&output.stdout).context(errors)?;
             let tests = document["tests"].as_array_mut().map(std::mem::take).unwrap_or_default();

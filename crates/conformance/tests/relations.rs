@@ -297,3 +297,51 @@ fn accesses_that_go_wrong() {
         }
     }
 }
+
+/// Waiting for the end of critical sections from inside of one is what `lkmm` allows in no execution, and races in none are not looked for.
+#[test]
+fn nothing_is_said_where_the_model_allows_nothing() {
+    let text = "program inside\nlocation x = 0\nthread p\n@0: store x, 1 {atomic}\n@1: fence rcu_read_lock\n@2: fence synchronize_rcu\n\
+                @3: fence rcu_read_unlock\n@4: halt\nthread q\nregister r = 0\n@0: r := load x {atomic}\n@1: halt\n\
+                observe r = q:r\ncheck races\n";
+    let program = cyrano_ir::text::parse(text).expect("a program");
+    let model = compare::model("lkmm");
+    engines_agree(&program, &model, &|| limits(2.0, 2)).expect("the engines agree");
+    let query = Query::new(&program, &model, Question::Holds(&Property::Races)).expect("a question");
+    for engine in [&Symbolic::default() as &dyn Engine, &cyrano_interp::Interp] {
+        assert_eq!(engine.ask(query, &limits(2.0, 2), &()).verdict, Verdict::Vacuous, "{}", engine.name());
+    }
+}
+
+/// An increment by a pair of exclusive accesses is tried until it succeeds: rounds that fail need no bound.
+#[test]
+fn failed_pairs_are_idle() {
+    let text = "program increments\nlocation x = 0\nthread p\nregister r = 0\nregister ok = 0\n@0: r := load x {exclusive}\n\
+                @1: ok := store x, (r + 1) {exclusive}\n@2: branch (ok == 1) then @0 else @3\n@3: halt\n\
+                thread q\nregister r = 0\n@0: store x, 5\n@1: r := load x\n@2: halt\nobserve x = x\nobserve r = q:r\n";
+    let program = cyrano_ir::text::parse(text).expect("a program");
+    for name in ["armv8", "riscv", "power"] {
+        let model = compare::model(name);
+        let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
+        let ask = |engine: &dyn Engine| engine.ask(query, &limits(2.0, 3), &());
+        let (all, few) = (ask(&Symbolic::default()), ask(&cyrano_interp::Interp));
+        assert_eq!(all.verdict, Verdict::Verified, "{name}: {:?}", all.reason);
+        assert_eq!(all.outcomes, few.outcomes, "{name}");
+        assert_eq!(all.outcomes.len(), 3, "{name}");
+    }
+}
+
+/// A store-exclusive behind the loop belongs to the load of its last round, which is not left out.
+#[test]
+fn a_pair_with_one_half_behind_the_loop_is_kept() {
+    let text = "program late\nlocation x = 0\nthread p\nregister r = 0\nregister ok = 0\n@0: r := load x {exclusive}\n\
+                @1: branch (r == 0) then @0 else @2\n@2: ok := store x, 9 {exclusive}\n@3: halt\n\
+                thread q\n@0: store x, 1\n@1: store x, 2\n@2: halt\nobserve x = x\nobserve ok = p:ok\nobserve r = p:r\n";
+    let program = cyrano_ir::text::parse(text).expect("a program");
+    for name in ["armv8", "riscv", "power"] {
+        let model = compare::model(name);
+        let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
+        let ask = |engine: &dyn Engine| engine.ask(query, &limits(2.0, 3), &());
+        assert_eq!(ask(&Symbolic::default()).outcomes, ask(&cyrano_interp::Interp).outcomes, "{name}");
+    }
+}

@@ -41,6 +41,8 @@ pub struct Noted {
     pub cut: Option<Cut>,
     /// What else was not looked at.
     pub left_out: Option<Cause>,
+    /// Whether the model allows some execution, be it one that never ends.
+    pub allowed: bool,
     /// Whether some execution ends.
     pub ended: bool,
     /// Whether some execution evaluates an assertion.
@@ -100,6 +102,7 @@ impl Noted {
             Property::Assertions if !vacuity::can_go_wrong(program) => Some(vacuity::NO_ASSERTION),
             Property::Assertions => (!self.asserted && !self.ended).then_some(vacuity::NO_ASSERTION_REACHED),
             // They are looked for in executions that never end, too.
+            Property::Races if !self.allowed => Some(vacuity::NONE_ALLOWED),
             Property::Races => (!self.ended && !vacuity::can_conflict(program)).then_some(vacuity::NO_CONFLICT),
             _ if !self.ended => Some(vacuity::NO_END),
             Property::Observations(_) if program.observed.is_empty() => Some(vacuity::NOTHING_OBSERVED),

@@ -7,7 +7,7 @@
 //! - Observations are exercised if something is observed and some execution ends.
 //! - A condition on final states is exercised if some execution ends.
 //! - An invariant that names points is exercised if some thread is seen at one of them.
-//! - Races are looked for if two threads have accesses to one location, and one of them can write.
+//! - Races are looked for if two threads have accesses to one location, and one of them can write, and the model allows some execution, be it one that never ends.
 //! - Transactions are exercised if some transaction commits after a finished read, and some after a store or a write that is done, not necessarily the same
 //!   ([`idle_transactions`]). Nothing is asked for that no command or client does.
 
@@ -23,6 +23,8 @@ pub const NO_ASSERTION_REACHED: &str = "no execution ends, and none reaches an a
 pub const NOTHING_OBSERVED: &str = "nothing to check: the test observes nothing";
 /// All executions are left out by an `assume`.
 pub const NO_EXECUTION: &str = "an `assume` fails in every execution";
+/// The model forbids everything that the program could do.
+pub const NONE_ALLOWED: &str = "the model allows no execution";
 /// The invariant is about statements that nobody comes to.
 pub const NO_POINT_REACHED: &str = "no execution comes to a statement that the invariant names";
 /// No two threads touch the same.

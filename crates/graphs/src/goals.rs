@@ -327,7 +327,8 @@ impl<'q> Asked<'q> {
         let cut = self.limited.map(|(thread, instr)| Cut::Limit(thread, instr)).or(self.unrolled.then_some(Cut::Loops));
         let deadlocks = self.unsure.then_some(Cause::NoDeadlocks);
         let (flags, ended, asserted) = (self.flags, self.ended, self.asserted);
-        let noted = Noted { flags, cut, left_out: None, ended, asserted, deadlocks };
+        // The models that this engine takes forbid nothing altogether: each read can see what is last.
+        let noted = Noted { flags, cut, left_out: None, allowed: true, ended, asserted, deadlocks };
         Answer { outcomes: self.outcomes, ..noted.answer(&self.query, stopped, iterations) }
     }
 }

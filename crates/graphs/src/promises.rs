@@ -243,8 +243,11 @@ pub(crate) fn obstacle(plan: &Plan) -> Option<String> {
 /// Whether `po` and `rf` are part of a relation, or of what it closes.
 fn covers(plan: &Plan, of: NodeId) -> bool {
     let (mut po, mut rf) = (false, false);
-    let mut todo = vec![of];
+    let (mut todo, mut seen) = (vec![of], vec![false; plan.nodes.len()]);
     while let Some(node) = todo.pop() {
+        if std::mem::replace(&mut seen[node as usize], true) {
+            continue;
+        }
         match plan.nodes[node as usize] {
             Node::Base(Base::ProgramOrder) => po = true,
             Node::Base(Base::ReadsFrom) => rf = true,
@@ -260,10 +263,11 @@ fn covers(plan: &Plan, of: NodeId) -> bool {
 /// everything holds, in rounds that keep it.
 fn all_facts(plan: &Plan) -> Vec<Facts> {
     let mut facts = vec![Facts::ALL; plan.nodes.len()];
+    let inverse = rf_inverse(plan);
     loop {
         let before = facts.clone();
         for (at, node) in plan.nodes.iter().enumerate() {
-            facts[at] = of(plan, *node, &facts);
+            facts[at] = of(plan, *node, inverse, &facts);
         }
         if facts == before {
             return facts;
@@ -271,7 +275,7 @@ fn all_facts(plan: &Plan) -> Vec<Facts> {
     }
 }
 
-fn of(plan: &Plan, node: Node, facts: &[Facts]) -> Facts {
+fn of(plan: &Plan, node: Node, rf_inverse: Node, facts: &[Facts]) -> Facts {
     let of = |node: NodeId| facts[node as usize];
     let is = |node: NodeId, base: Base| plan.nodes[node as usize] == Node::Base(base);
     match node {
@@ -282,7 +286,7 @@ fn of(plan: &Plan, node: Node, facts: &[Facts]) -> Facts {
         Node::Diff(a, b) => of(a).diff(of(b), is(b, Base::Identity)),
         Node::Complement(a) => of(a).complement(),
         // The write that a read sees stays as long as the read does.
-        Node::Seq(a, b) if plan.nodes[a as usize] == rf_inverse(plan) && is(b, Base::Coherence) => {
+        Node::Seq(a, b) if plan.nodes[a as usize] == rf_inverse && is(b, Base::Coherence) => {
             Facts { forward: true, strict: true, fr: true, ..Facts::FIXED }
         }
         Node::Seq(a, b) => of(a).seq(of(b)),

@@ -223,3 +223,11 @@ fn models_that_promise_too_little_are_refused_by_what_stands_in_the_way() {
     check("acyclic po | rf\nacyclic (co \\ (loc ; co)) | rf as next", "`next` may forbid the beginning");
     check("acyclic po | rf\nempty rmw & (loc ; co) as alone", "`alone` may forbid to read");
 }
+
+/// Each definition uses the one before twice: what it promises is found out in no more than a moment.
+#[test]
+fn many_ways_are_not_all_gone() {
+    let defined: String = (1..60).map(|n| format!("let a{n} = a{} | a{}+\n", n - 1, n - 1)).collect();
+    let model = model(&format!("let a0 = po | co\n{defined}acyclic a59 as all"));
+    assert!(refused(&model, &small()).is_some_and(|why| why.contains("acyclic po | rf")));
+}

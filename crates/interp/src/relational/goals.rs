@@ -26,6 +26,8 @@ pub(super) struct Notes {
     pub(super) cut: Option<Cut>,
     /// Whether some execution has values out of thin air (`values`).
     pub(super) thin: bool,
+    /// Whether some execution is allowed, be it one that never ends.
+    pub(super) allowed: bool,
     /// Whether some execution ends.
     pub(super) ended: bool,
     /// Whether some execution evaluates an assertion.
@@ -38,8 +40,8 @@ impl Notes {
         let model = || query.model().name.clone();
         let left_out = self.thin.then(|| Cause::ThinAir(model()));
         let deadlocks = (!judges_waits).then(|| Cause::NoDeadlocksUnder(model()));
-        let Self { flags, cut, ended, asserted, .. } = self;
-        Noted { flags, cut, left_out, ended, asserted, deadlocks }
+        let Self { flags, cut, allowed, ended, asserted, .. } = self;
+        Noted { flags, cut, left_out, allowed, ended, asserted, deadlocks }
     }
 
     /// What is wanted of a combination for the sake of these notes alone.
@@ -57,6 +59,7 @@ impl Notes {
     }
 
     pub(super) fn note(&mut self, combination: &[&Trace<'_>], judge: &Judge<'_>) {
+        self.allowed = true;
         self.ended |= is_done(combination);
         self.asserted |= has_asserted(combination);
         self.cut = self.cut.or_else(|| cut(combination));

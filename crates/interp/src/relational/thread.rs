@@ -168,6 +168,16 @@ impl<'p> Run<'p> {
         })
     }
 
+    /// How many bytes it has on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        fn of<T>(list: &Vec<T>) -> usize {
+            list.capacity() * size_of::<T>()
+        }
+        let thread = of(&self.registers) + of(&self.taints) + of(&self.scopes) + of(&self.jumps) + of(&self.choices);
+        let laps = of(&self.laps) + self.laps.iter().map(|lap| of(&lap.registers)).sum::<usize>();
+        thread + laps + of(&self.events) + of(&self.accesses)
+    }
+
     /// How often each instruction has jumped back.
     pub(super) fn jumps(&self) -> &[(InstrId, usize)] {
         &self.jumps

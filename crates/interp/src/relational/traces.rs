@@ -41,7 +41,7 @@ impl<'p> Trace<'p> {
     }
 
     fn bytes(&self) -> u64 {
-        (size_of_val(&*self.run.events) + self.run.registers.len() * 64 + size_of::<Self>()) as u64
+        (self.run.bytes() + size_of::<Self>()) as u64
     }
 }
 

@@ -19,6 +19,9 @@ use super::plan::{Axiom, Base, Node, NodeId, Test, Type};
 /// How many expressions are looked at, with those in functions once per call.
 const BUDGET: usize = 400_000;
 
+/// How many different ones a model may have. The largest in use has some hundreds, and what looks at them goes as deep as one is inside of another.
+const MAX_NODES: usize = 10_000;
+
 /// How deeply they may nest, with functions put in.
 const MAX_NESTED: usize = 600;
 
@@ -154,6 +157,13 @@ impl<'e> Compiler<'e> {
             );
             return;
         }
+        let twice = |at: &usize| bindings[..*at].iter().any(|before| before.name == bindings[*at].name);
+        if let Some(again) = (0..bindings.len()).find(twice) {
+            let message = format!("`{}` is defined twice here", bindings[again].name);
+            self.error(bindings[again].span, message, "again", None);
+            bindings.iter().for_each(|binding| self.define(&binding.name, Value::Unknown));
+            return;
+        }
         // What is defined is taken for a relation at first; what turns out to be none is tried as a set.
         let mut guesses = vec![Type::Relation; bindings.len()];
         for last in [false, false, true] {
@@ -267,6 +277,9 @@ impl<'e> Compiler<'e> {
             return Value::Unknown;
         }
         self.budget -= 1;
+        if self.builder.plan.nodes.len() > MAX_NODES {
+            self.budget = 0;
+        }
         if self.budget == 0 {
             self.quiet = false;
             self.error(expr.span, "with all functions put in, this model is too large", "too large", None);

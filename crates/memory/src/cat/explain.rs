@@ -3,6 +3,8 @@
 //! A step of a defined relation is taken apart along its definition, down to the relations that executions come with; `rf^-1 ; co` is called `fr`. What only
 //! filters (`loc`, `int`, products, complements, `[S]`) leaves no step.
 
+use std::cell::Cell;
+
 use super::eval::Judge;
 use super::graph::{Found, Graph};
 use super::matrix::Matrix;
@@ -32,6 +34,9 @@ pub struct Objection {
 
 /// Definitions within definitions are followed this far.
 const DEPTH: usize = 64;
+
+/// How many expressions are tried: with several ways to each of them, there are more ways than anybody can wait for.
+const TRIES: u32 = 100_000;
 
 impl Judge<'_> {
     /// The first condition that an execution does not pass; for a judge who has seen no other execution.
@@ -70,25 +75,27 @@ impl Judge<'_> {
             }
             Test::Empty => relation.iter().next().into_iter().collect(),
         };
+        let tries = Cell::new(TRIES);
         let explained = pairs.into_iter().map(|(from, to)| match self.plan.nodes[of as usize] {
             // Both sides say something: `rmw & (fre ; coe)`.
             Node::Inter(a, b) if test == Test::Empty => {
-                let sides = [a, b].into_iter().filter_map(|side| self.steps(side, from, to, 0));
+                let sides = [a, b].into_iter().filter_map(|side| self.steps(side, from, to, 0, &tries));
                 Some(sides.flatten().collect())
             }
-            _ => self.steps(of, from, to, 0),
+            _ => self.steps(of, from, to, 0, &tries),
         });
         explained.collect::<Option<Vec<Vec<Step>>>>().unwrap_or_default().concat()
     }
 
     /// The steps behind a pair of a relation; nothing if it only filters, or cannot be taken apart.
-    fn steps(&self, node: NodeId, from: usize, to: usize, depth: usize) -> Option<Vec<Step>> {
+    fn steps(&self, node: NodeId, from: usize, to: usize, depth: usize, tries: &Cell<u32>) -> Option<Vec<Step>> {
         let has = |node: NodeId| self.relation(node).contains(from, to);
-        let again = |node: NodeId, from: usize, to: usize| self.steps(node, from, to, depth + 1);
+        let again = |node: NodeId, from: usize, to: usize| self.steps(node, from, to, depth + 1, tries);
         let one = |relation: &'static str| Some(vec![Step { from, relation, to }]);
-        if depth > DEPTH {
+        if depth > DEPTH || tries.get() == 0 {
             return None;
         }
+        tries.set(tries.get() - 1);
         match self.plan.nodes[node as usize] {
             Node::Base(base) => base_name(base).and_then(one).or_else(|| (base == Base::Identity).then(Vec::new)),
             Node::Seq(a, b) if self.plan.is_from_read(&Node::Seq(a, b)) => one("fr"),

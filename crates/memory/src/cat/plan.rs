@@ -345,9 +345,12 @@ impl Plan {
 
     /// Whether a relation has all pairs of some relation, as its text shows.
     fn includes(&self, node: NodeId, is: &dyn Fn(&Node) -> bool) -> bool {
-        let mut todo = vec![node];
-        while let Some(node) = todo.pop() {
-            let node = self.nodes[node as usize];
+        let (mut todo, mut seen) = (vec![node], vec![false; self.nodes.len()]);
+        while let Some(at) = todo.pop() {
+            if std::mem::replace(&mut seen[at as usize], true) {
+                continue;
+            }
+            let node = self.nodes[at as usize];
             if is(&node) {
                 return true;
             }

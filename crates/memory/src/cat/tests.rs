@@ -147,6 +147,7 @@ fn bad_texts_are_told_why() {
         ("let rec a = ~a\nacyclic a", "a recursive definition cannot use itself behind `~`"),
         ("let rec a = po \\ a\nacyclic a", "a recursive definition cannot use itself behind `\\`"),
         ("let rec f(x) = x\nacyclic po", "`f` is a recursive function"),
+        ("let rec a = po and a = rf\nacyclic a", "`a` is defined twice here"),
         ("let f(x) = f(x)\nacyclic f(po)", "`f` is not defined"),
         ("include \"other.cat\"\nacyclic po", "`other.cat` is not there"),
         ("acyclic classes-loc(W)", "this is a set of orders"),
@@ -278,4 +279,17 @@ fn large_texts_are_no_reason_to_panic() {
     assert!(Cat::parse(&long).is_ok());
     let doubling: String = (1..60).map(|n| format!("let f{n}(x) = f{}(x) ; f{}(x)\n", n - 1, n - 1)).collect();
     assert!(Cat::parse(&format!("\"t\"\nlet f0(x) = x\n{doubling}acyclic f59(po)")).is_err());
+    let chain = format!("\"t\"\nacyclic {}", vec!["po"; 50_000].join(" ; "));
+    assert!(Cat::parse(&chain).is_err());
+}
+
+/// Each definition uses the one before twice: there are more ways through them than anybody can go.
+#[test]
+fn many_ways_are_not_all_gone() {
+    let defined: String = (1..30).map(|n| format!("let a{n} = a{} | (a{}+ & ~rf)\n", n - 1, n - 1)).collect();
+    let cat = Cat::parse(&format!("\"t\"\nlet a0 = po | ~po\n{defined}acyclic a29 as all\n")).expect("a model");
+    assert!(!cat.plan().has_no_circles());
+    let graph = execution();
+    let mut judge = Judge::new(cat.plan());
+    assert_eq!(judge.objects(&graph).map(|why| why.axiom), Some("all".to_owned()));
 }

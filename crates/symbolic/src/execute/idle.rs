@@ -27,6 +27,9 @@
 //! shows no outcome and no deadlock, and under a serial model its operation is unfinished.
 //! A loop that can only idle needs no bound: going round for ever is not an outcome.
 //!
+//! **Store-exclusives** that fail change nothing. A load-exclusive in an iteration that is left out has no store-exclusive then, unless the one that succeeds stands behind the point.
+//! So a loop with exclusive accesses has a point only where every way on comes to a load-exclusive before a store-exclusive: whatever the iteration left behind, nobody asks for it.
+//!
 //! **Models about relations** have no order of all accesses, and what they ask of the rest need not be a subset of what they asked before: that is found out from their text
 //! (`crate::related::fewer`), where the argument is. There, every store is a change but for those that nobody reads who does not go round, too ([`crate::execute::unread`]).
 //!
@@ -189,6 +192,23 @@ fn is_critical(op: &Op) -> bool {
     op.has_tag(Tags::SRCU) || matches!(op, Op::Fence(fence) if rcu(fence))
 }
 
+/// Whether a store-exclusive at or behind this instruction may belong to a load-exclusive before it.
+fn may_hold(thread: &Thread, pc: InstrId) -> bool {
+    let (mut todo, mut seen) = (vec![pc], vec![false; thread.code.len()]);
+    while let Some(pc) = todo.pop() {
+        let Some(instr) = thread.code.get(pc.index()) else { continue };
+        if std::mem::replace(&mut seen[pc.index()], true) {
+            continue;
+        }
+        match instr.op.access_kind().filter(|_| instr.op.has_tag(Tags::EXCLUSIVE)) {
+            Some(kind) if kind.reads() => {}
+            Some(_) => return true,
+            None => todo.extend(successors(&instr.op, pc)),
+        }
+    }
+    false
+}
+
 /// Chooses points of a loop: one that every iteration passes, if there is one, the head first; else as many as have something to add.
 fn choose_points(
     thread: &Thread,
@@ -202,14 +222,15 @@ fn choose_points(
     if body.iter().any(|pc| matches!(op(pc), Op::OperationBegin(_) | Op::OperationEnd | Op::Transaction(_))) {
         return Vec::new();
     }
-    // A store behind the loop may belong to a load in it, and the end of a critical section to its beginning.
-    if body.iter().any(|pc| op(pc).has_tag(Tags::EXCLUSIVE) || is_critical(op(pc))) {
+    // The end of a critical section may belong to a beginning before the loop.
+    if body.iter().any(|pc| is_critical(op(pc))) {
         return Vec::new();
     }
+    let exclusive = body.iter().any(|pc| op(pc).has_tag(Tags::EXCLUSIVE));
     let written = || body.iter().filter_map(|pc| writes(op(pc))).flat_map(|write| write.registers());
     let fits = |pc: InstrId| {
         let starts = pc == head || loops.innermost(pc) == Some(id) && loops.joins[pc.index()];
-        starts && !written().any(|register| live.is_live(pc, register))
+        starts && !written().any(|register| live.is_live(pc, register)) && !(exclusive && may_hold(thread, pc))
     };
     let others = body.iter().copied().filter(|pc| *pc != head);
     let fitting: Vec<InstrId> = std::iter::once(head).chain(others).filter(|pc| fits(*pc)).collect();

@@ -215,7 +215,7 @@ pub(super) fn exercise(
         Property::Assertions => (Vec::new(), vacuity::NO_ASSERTION),
         Property::Observations(_) if program.observed.is_empty() => (Vec::new(), vacuity::NOTHING_OBSERVED),
         // They are looked for in executions that never end, too.
-        Property::Races if vacuity::can_conflict(program) => (vec![TRUE], vacuity::NO_CONFLICT),
+        Property::Races if vacuity::can_conflict(program) => (vec![TRUE], vacuity::NONE_ALLOWED),
         Property::Races => (vec![encoding.complete], vacuity::NO_CONFLICT),
         _ => (vec![encoding.complete], vacuity::NO_END),
     }
