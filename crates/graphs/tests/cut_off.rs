@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use cyrano_conformance::compare::model;
 use cyrano_conformance::{limits, pinned};
-use cyrano_engine::{Engine, Query, Question, Verdict};
+use cyrano_engine::{Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_graphs::Graphs;
 use cyrano_interp::Interp;
@@ -90,7 +90,8 @@ fn compare(program: &Program, iterations: usize) -> Result<Told, String> {
             if engine.supports(&query).is_err() {
                 continue;
             }
-            let answer = engine.ask(query, &limits(0.05, iterations), &());
+            let within = Limits { memory: 1 << 27, ..limits(0.02, iterations) };
+            let answer = engine.ask(query, &within, &());
             if let Some(execution) = &answer.execution {
                 let confirmed = cyrano_interp::confirm(program, &model, property, answer.violation.as_ref(), execution);
                 let what = |error| format!("{name}, {}, engine {number}: not confirmed: {error}", property.criterion());

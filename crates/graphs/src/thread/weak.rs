@@ -10,7 +10,7 @@
 //! are whole, as a write that comes later may be what was expected; unless the read was not added in the maximal way, so that it stays ([`crate::stale`]).
 
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{AccessKind, Change, FinalVar, InstrId, LocId, Op, Program, ThreadId};
+use cyrano_ir::{AccessKind, Change, FinalVar, InstrId, LocId, Op, Program, Tags, ThreadId};
 
 use super::{Next, Runner, Status};
 use crate::code::Code;
@@ -104,7 +104,9 @@ impl Runner {
         let frames = other.events.len() - 1;
         let registers = other.registers[frames * code.stride..][..code.stride].to_vec();
         let load = Self { events: Vec::new(), frames: vec![other.frames[frames]], registers };
-        self.reading(code, loc, value).1.spoken() == load.reading(code, loc, value).1.spoken()
+        // A read-modify-write synchronises by itself only where nothing else is said.
+        let said = |runner: &Self| runner.reading(code, loc, value).1.spoken().without(Tags::SYNC);
+        said(self) == said(&load)
     }
 }
 
