@@ -33,20 +33,14 @@ pub enum Fault {
     PublishedLate,
     /// A write that is atomic is overwritten, too, where it may synchronise.
     AtomicOwn,
-    /// Others need not come to an object by way of its publication.
+    /// Others need not come to an object by way of its publication: they may have its address from the start, and nobody looks.
     Strangers,
     /// A pointer may be written into an object of one's own.
     Hidden,
     /// Accesses that are not atomic may be to what is shared.
     Unmarked,
-    /// Objects whose address somebody else has from the start have an owner, too.
-    AnyOwner,
-    /// Where there is a race the search does not begin anew.
-    RacesStay,
     /// Stores may be published before they are performed.
     Reordered,
-    /// Programs may have `assume`.
-    Assumed,
     /// Stale waits: a thread waits in vain behind the last write, too.
     AnyWait,
     /// What is asked may be about what waiting threads read.

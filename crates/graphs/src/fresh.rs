@@ -67,7 +67,7 @@ impl Fresh {
         let words = program.locations.len();
         let whole = program.arrays.iter().all(|array| array.base.0 == 0 && array.len as usize == words);
         let has_gaps = program.locations.iter().any(|location| location.ty == Ty::Gap);
-        let waits = || fault != Some(Fault::Assumed) && program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Assume(_)));
+        let waits = || program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Assume(_)));
         if !whole || !has_gaps || program.has_headers() || races && program.accesses().any(is_plain) && waits() {
             return None;
         }
@@ -88,7 +88,7 @@ impl Fresh {
         let mut named: Vec<Vec<usize>> = vec![Vec::new(); number + 1];
         let mut name = |object: Option<usize>, thread| object.into_iter().for_each(|object| named[object].push(thread));
         let init = program.locations.iter().map(|location| location.init);
-        if fault != Some(Fault::AnyOwner) {
+        if fault != Some(Fault::Strangers) {
             init.for_each(|value| name(object(value), nobody));
         }
         for var in shown {

@@ -267,7 +267,7 @@ impl Graphs {
             }
             let (goal, ended, counts) = run.run(new);
             // What races has no meaning: it is looked at as it is.
-            let flagged = fresh && goal.is_flagged() && this.fault != Some(Fault::RacesStay);
+            let flagged = fresh && goal.is_flagged();
             if ended == Err(Halt::Strange) || flagged {
                 fresh = false;
                 continue;

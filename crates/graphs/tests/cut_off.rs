@@ -19,7 +19,7 @@ use proptest::test_runner::TestError;
 
 use programs::looped;
 
-const MODELS: [&str; 8] = ["sc", "tso", "pso", "cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
+const MODELS: [&str; 5] = ["sc", "tso", "cat:tso", "ra", "rc11"];
 
 /// What stands in a loop or outside.
 fn instruction() -> impl Strategy<Value = Vec<String>> {
@@ -87,10 +87,12 @@ fn compare(program: &Program, iterations: usize) -> Result<Told, String> {
         let Ok(query) = Query::new(program, &model, Question::Holds(property)) else { continue };
         let mut verdicts = Vec::new();
         for (number, engine) in engines.iter().enumerate() {
-            if engine.supports(&query).is_err() {
+            // The symbolic engine is compared about termination elsewhere, on smaller programs.
+            let takes_long = engine.name() == "symbolic" && matches!(property, Property::Live(_));
+            if takes_long || engine.supports(&query).is_err() {
                 continue;
             }
-            let within = Limits { memory: 1 << 27, ..limits(0.02, iterations) };
+            let within = Limits { memory: 1 << 27, ..limits(0.01, iterations) };
             let answer = engine.ask(query, &within, &());
             if let Some(execution) = &answer.execution {
                 let confirmed = cyrano_interp::confirm(program, &model, property, answer.violation.as_ref(), execution);
@@ -111,7 +113,7 @@ fn compare(program: &Program, iterations: usize) -> Result<Told, String> {
 
 #[test]
 fn what_is_shown_of_loops_that_are_cut_off_is_confirmed() {
-    let cases = if pinned::long() { 10_000 } else { 60 };
+    let cases = if pinned::long() { 10_000 } else { 20 };
     let counted = Cell::new(Told::default());
     let result = pinned::runner(cases, file!()).run(&(threads(), 1..3usize), |(threads, iterations)| {
         let source = looped(&threads);

@@ -50,7 +50,9 @@ fn look() -> impl Strategy<Value = String> {
         3 => Just("if (p) r = 4 * r + p->value;".to_owned()),
         1 => Just("if (p && p->next) r = 4 * r + p->next->value;".to_owned()),
         2 => Just("atomic_store_explicit(&go, 1, memory_order_release);".to_owned()),
-        1 => (word(), order()).prop_map(|(word, order)| format!("atomic_store_explicit(&{word}, p, memory_order_{order});")),
+        1 => (word(), prop::sample::select(vec!["release", "relaxed"])).prop_map(|(word, order)| {
+            format!("atomic_store_explicit(&{word}, p, memory_order_{order});")
+        }),
         1 => Just("if (p) p->value = 3;".to_owned()),
     ]
 }
