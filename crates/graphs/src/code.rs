@@ -5,12 +5,14 @@ use std::sync::Arc;
 use cyrano_ir::dataflow::Liveness;
 use cyrano_ir::{AccessKind, FinalVar, InstrId, LocId, Op, Program, ThreadId};
 
+use crate::faults::Fault;
 use crate::fits::is_unit;
 use crate::fresh::Fresh;
 use crate::names::Names;
 use crate::races::may_race_in_loop;
 use crate::symmetry::moves::Moves;
 use crate::thread::Writing;
+use crate::thread::weak::Weak;
 
 /// How threads are run.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,10 @@ pub(crate) struct Rules<'a> {
     pub(crate) idles_by_choice: bool,
     /// Whether the model knows races, which idle iterations may be in ([`crate::races`]).
     pub(crate) races: bool,
+    /// If weak compare-and-swaps that fail again are left out ([`crate::thread::weak`]), what is looked at in the end.
+    pub(crate) weak: Option<&'a [FinalVar]>,
+    /// A bug that is there on purpose.
+    pub(crate) fault: Option<Fault>,
 }
 
 /// What is known of a thread before it runs.
@@ -61,12 +67,16 @@ pub(crate) struct Code<'p> {
     /// The objects that threads make for themselves, and for each loop what is overwritten in it.
     pub(crate) fresh: Option<Arc<Fresh>>,
     pub(crate) dead: Vec<Box<[LocId]>>,
+    /// Its weak compare-and-swaps, if those that fail again are left out.
+    pub(crate) weak: Option<Arc<Weak>>,
+    /// A bug that is there on purpose.
+    pub(crate) fault: Option<Fault>,
 }
 
 impl<'p> Code<'p> {
     /// A thread of a program.
     pub(crate) fn new(program: &'p Program, thread: ThreadId, rules: Rules<'_>) -> Self {
-        let Rules { iterations, idle, ordered, races, idles_by_choice, names } = rules;
+        let Rules { iterations, idle, ordered, races, idles_by_choice, names, weak, fault } = rules;
         let code = &program.thread(thread).code;
         let registers = program.thread(thread).registers.len();
         let mut stride = registers;
@@ -99,9 +109,10 @@ impl<'p> Code<'p> {
             |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
         let has_units = units.contains(&true);
-        let lingers = races && heads.iter().any(Option::is_some) && may_race_in_loop(program, thread);
+        let lingers = fault != Some(Fault::NoLinger) && races && heads.iter().any(Option::is_some) && may_race_in_loop(program, thread);
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
         let (moves, names) = (Moves::default(), names.clone());
+        let weak = weak.and_then(|shown| Weak::new(program, thread, shown)).map(Arc::new);
         Self {
             program,
             thread,
@@ -121,6 +132,8 @@ impl<'p> Code<'p> {
             names,
             fresh: None,
             dead: Vec::new(),
+            weak,
+            fault,
         }
     }
 

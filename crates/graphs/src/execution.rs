@@ -7,7 +7,7 @@ use cyrano_memory::cat;
 use crate::graph::{Event, Graph, Kind};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::Runner;
-use crate::total::Kept;
+use crate::models::total::Kept;
 use crate::units::Order;
 
 /// The number that each event has for a model.

@@ -28,6 +28,7 @@ use cyrano_ir::automorphisms::{Named, twins};
 use cyrano_ir::dataflow::successors;
 use cyrano_ir::{Addr, FinalVar, InstrId, LocId, Op, Program, Tags, ThreadId, Ty, WORD};
 
+use crate::faults::Fault;
 use crate::graph::{Event, Graph, Kind};
 use crate::races::is_plain;
 use crate::rows::EventId;
@@ -56,16 +57,17 @@ pub(crate) struct Fresh {
     /// Whether races count.
     races: bool,
     marks: Vec<AtomicU8>,
+    /// A bug that is there on purpose.
+    fault: Option<Fault>,
 }
 
 impl Fresh {
     /// The objects of a program, if some are owned and nothing else is looked at in the end; under a model that knows races or under another one.
-    pub(crate) fn new(program: &Program, shown: &[FinalVar], races: bool) -> Option<Arc<Self>> {
+    pub(crate) fn new(program: &Program, shown: &[FinalVar], races: bool, fault: Option<Fault>) -> Option<Arc<Self>> {
         let words = program.locations.len();
         let whole = program.arrays.iter().all(|array| array.base.0 == 0 && array.len as usize == words);
         let has_gaps = program.locations.iter().any(|location| location.ty == Ty::Gap);
-        let waits =
-            || program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Assume(_)));
+        let waits = || program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Assume(_)));
         if !whole || !has_gaps || program.has_headers() || races && program.accesses().any(is_plain) && waits() {
             return None;
         }
@@ -86,7 +88,9 @@ impl Fresh {
         let mut named: Vec<Vec<usize>> = vec![Vec::new(); number + 1];
         let mut name = |object: Option<usize>, thread| object.into_iter().for_each(|object| named[object].push(thread));
         let init = program.locations.iter().map(|location| location.init);
-        init.for_each(|value| name(object(value), nobody));
+        if fault != Some(Fault::Strangers) {
+            init.for_each(|value| name(object(value), nobody));
+        }
         for var in shown {
             if let FinalVar::Loc(loc) = var {
                 name(objects.get(loc.index()).copied(), nobody);
@@ -115,7 +119,7 @@ impl Fresh {
             .collect();
         let owners: Vec<Option<Owner>> = objects.iter().map(|object| owners[*object]).collect();
         let marks = (0..words).map(|_| AtomicU8::new(0)).collect();
-        owners.iter().any(Option::is_some).then(|| Arc::new(Self { owners, races, marks }))
+        owners.iter().any(Option::is_some).then(|| Arc::new(Self { owners, races, marks, fault }))
     }
 
     fn owner(&self, loc: LocId) -> Option<Owner> {
@@ -134,12 +138,13 @@ impl Fresh {
 
     /// Whether a thread owns a location whose object is not among those that it has published.
     fn is_private(&self, thread: usize, published: u64, loc: LocId) -> bool {
+        let published = if self.fault == Some(Fault::Unpublished) { 0 } else { published };
         self.owner(loc).is_some_and(|owner| owner.thread == thread && published >> owner.object & 1 == 0)
     }
 
     /// Whether a write of a thread is overwritten before anybody can read it, if it goes around a loop in which these are.
     pub(crate) fn is_dead(&self, (thread, published): (usize, u64), dead: &[LocId], loc: LocId, tags: Tags) -> bool {
-        let synchronises = self.races && tags.spoken().contains(Tags::ATOMIC);
+        let synchronises = self.races && self.fault != Some(Fault::AtomicOwn) && tags.spoken().contains(Tags::ATOMIC);
         dead.contains(&loc) && self.is_private(thread, published, loc) && !synchronises
     }
 
@@ -176,12 +181,14 @@ impl Fresh {
                         .filter(|(own, _)| **own == loc)
                         .for_each(|(_, needed)| *needed = false),
                     (None, Some(access)) => match access.addr {
+                        Addr::Fixed(_) if !access.kind.writes() && self.fault == Some(Fault::UnreadOwn) => {}
                         Addr::Fixed(loc) if !access.kind.writes() => {
                             own.iter()
                                 .zip(&mut later)
                                 .filter(|(own, _)| **own == loc)
                                 .for_each(|(_, needed)| *needed = true);
                         }
+                        _ if self.fault == Some(Fault::PublishedLate) => {}
                         _ => later.clone_from(&all),
                     },
                     (None, None) => {}
@@ -201,7 +208,7 @@ impl Fresh {
 
     /// Marks what an access makes of its location; says whether it should not be.
     fn mark(&self, event: &Event, loc: LocId, private: bool) -> bool {
-        if private || !self.races {
+        if private || !self.races || self.fault == Some(Fault::Unmarked) {
             return false;
         }
         let writes = matches!(event.kind, Kind::Write(_));
@@ -222,7 +229,8 @@ impl Fresh {
         let thread = usize::from(event.thread);
         let private = self.is_private(thread, published, loc);
         // A store there is not taken for a publication by [`Self::dead_at`].
-        let hides = matches!(event.kind, Kind::Write(_))
+        let hides = self.fault != Some(Fault::Hidden)
+            && matches!(event.kind, Kind::Write(_))
             && !event.rmw
             && self.owner(loc).is_some_and(|owner| owner.thread == thread)
             && self.publishes(thread, event.value) & !published != 0;
@@ -235,7 +243,8 @@ impl Fresh {
                     && graph.before[usize::from(id)].contains(*other)
             })
         };
-        let stranger = self.owner(loc).filter(|owner| owner.thread != thread);
+        let looks = |owner: &Owner| owner.thread != thread && self.fault != Some(Fault::Strangers);
+        let stranger = self.owner(loc).filter(looks);
         hides || stranger.is_some_and(|owner| !knows(owner)) || self.mark(event, loc, private)
     }
 }

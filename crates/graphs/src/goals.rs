@@ -8,7 +8,7 @@ use cyrano_engine::{
 };
 use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 
-use crate::consistency::Consistency;
+use crate::models::consistency::Consistency;
 use crate::execution::{Form, execution, execution_between};
 use crate::freed::{Freed, freed, freed_unordered};
 use crate::graph::{Graph, Kind};

@@ -1,44 +1,38 @@
 //! Execution graphs: every execution once, in the memory of one.
 //!
 //! For programs that end, and models in which `po | rf` has no cycle, executions are enumerated instead of states: a graph of events is built event by event
-//! ([`search`]), and the model says which graphs are consistent ([`consistency`]). The threads of a program are run by [`thread`].
+//! ([`search`]), and the model says which graphs are consistent ([`models`]). The threads of a program are run by [`thread`].
 //!
 //! **Invariants**
 //! - Every consistent execution is found, and found once; `tests/` compares with all executions of the reference.
-//! - What is not represented exactly is refused ([`Engine::supports`], [`fits`], [`promises`]): dependencies, models that perform a store before a load that it
+//! - What is not represented exactly is refused ([`Engine::supports`], [`fits`], [`models::promises`]): dependencies, models that perform a store before a load that it
 //!   depends on.
 //! - A loop that is cut off makes the verdict `bounded`; one that only spins is not cut off ([`thread`]).
 //!
 //! This crate knows no other engine and does no IO.
 
 mod code;
-mod consistency;
 mod execution;
+mod faults;
 mod fits;
 mod freed;
 mod fresh;
 mod goals;
 mod graph;
 mod kept;
-mod level;
 mod linear;
+mod models;
 mod names;
 pub mod native;
-mod pool;
-mod promises;
 mod races;
-mod revisit;
 mod rows;
 mod run;
 mod search;
 mod setup;
-mod several;
 mod stale;
 mod symmetry;
 mod thread;
-mod total;
 mod units;
-mod views;
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -49,25 +43,26 @@ use cyrano_engine::{
 use cyrano_ir::{FinalVar, Liveness, Op, Program, Property};
 use cyrano_memory::{Model, named};
 
+pub use faults::Fault;
 pub use kept::{Keep, Part, Progress, Seen, Share};
 pub use linear::SerialOrders;
-pub use revisit::Fault;
 pub use search::Counts;
 
 use code::Rules;
-use consistency::unknown_base;
 use execution::Form;
 use fits::{has_exclusives, unfit};
 use fresh::Fresh;
 use goals::{All, Asked};
 use linear::Calls;
+use models::consistency::unknown_base;
+use models::promises::obstacle;
+use models::total::Kept;
+use models::views;
 use names::{Names, is_name};
-use promises::obstacle;
 use search::Halt;
 use search::whole::Whole;
 use setup::{Start, Unstarted, starts};
 use symmetry::twins::{Sorts, Twins};
-use total::Kept;
 
 /// The engine.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +79,8 @@ pub struct Graphs {
     pub thread_symmetry: bool,
     /// Whether it is looked at what threads do to their objects before others know of them ([`fresh`]).
     pub fresh_objects: bool,
+    /// Whether a weak compare-and-swap does not fail without a reason where there is one ([`thread`]).
+    pub weak_failures: bool,
     /// After how many events a search is done by several, if there are several to do it.
     pub patience: u64,
     /// Events between two looks at the limits.
@@ -103,6 +100,7 @@ impl Default for Graphs {
             unseen_values: true,
             thread_symmetry: true,
             fresh_objects: true,
+            weak_failures: true,
             patience: 50_000,
             pace: 4096,
             share: None,
@@ -115,7 +113,7 @@ impl Default for Graphs {
 const LOST: &str = "what was kept is not of this search";
 
 /// The models that are judged by what is written for each of them. In each `po | rf` has no cycle, whatever is before a set of events by `po | rf` is an execution if
-/// the whole is, and an execution can be extended by reading the last write and by writing last. Of others that has to be seen from the text ([`promises`]).
+/// the whole is, and an execution can be extended by reading the last write and by writing last. Of others that has to be seen from the text ([`models::promises`]).
 const MODELS: [&str; 5] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
 
 /// Finds out which threads are equal, from each start on.
@@ -130,8 +128,8 @@ fn sort<'p>(mut starts: Vec<Start<'p>>, query: &Query<'_>, sorts: Sorts) -> Vec<
 }
 
 /// Finds out which objects threads make for themselves, from each start on.
-fn own<'p>(mut starts: Vec<Start<'p>>, shown: &[FinalVar], races: bool) -> Vec<Start<'p>> {
-    starts.iter_mut().for_each(|start| start.fresh = Fresh::new(&start.program, shown, races));
+fn own<'p>(mut starts: Vec<Start<'p>>, shown: &[FinalVar], races: bool, fault: Option<Fault>) -> Vec<Start<'p>> {
+    starts.iter_mut().for_each(|start| start.fresh = Fresh::new(&start.program, shown, races, fault));
     if !is_fresh(&starts) {
         starts.iter_mut().for_each(|start| start.fresh = None);
     }
@@ -256,8 +254,11 @@ impl Graphs {
                 }
                 starts => sort(starts.unwrap_or_default(), query, sorts),
             };
+            if this.fault == Some(Fault::NeverApart) {
+                starts.iter_mut().for_each(|start| start.twins.compares = false);
+            }
             if fresh {
-                starts = own(starts, &shown, ordered.is_none() && knows_races(&model));
+                starts = own(starts, &shown, ordered.is_none() && knows_races(&model), this.fault);
             }
             let mut run = Whole { watch, ..this.start(query, (&model, limits), &starts, (&shown, &names)) };
             if let Some((keep, from)) = &keeping {
@@ -266,7 +267,8 @@ impl Graphs {
             }
             let (goal, ended, counts) = run.run(new);
             // What races has no meaning: it is looked at as it is.
-            if ended == Err(Halt::Strange) || fresh && goal.is_flagged() {
+            let flagged = fresh && goal.is_flagged();
+            if ended == Err(Halt::Strange) || flagged {
                 fresh = false;
                 continue;
             }
@@ -308,11 +310,14 @@ impl Graphs {
             ordered: ordered(query.model()).is_some(),
             idles_by_choice: !matches!(query.property(), Some(Property::Live(_))),
             races: ordered(query.model()).is_none() && knows_races(model),
+            weak: Some(shown).filter(|_| self.weak_failures && fails_alike(model)),
             names,
+            fault: self.fault,
         };
         let fresh = is_fresh(starts);
-        let stale_waits = self.stale_waits && !stale::is_about_waits(query, model, (rules.ordered, fresh));
-        let stale_reads_race = fresh && rules.races;
+        let about = self.fault != Some(Fault::AboutWaits) && stale::is_about_waits(query, model, (rules.ordered, fresh));
+        let stale_waits = self.stale_waits && !about;
+        let stale_reads_race = fresh && rules.races && self.fault != Some(Fault::StaleRaces);
         let parts = (0..starts.len()).map(Part::whole).collect();
         let so_far = Mutex::new(Progress { parts, ..Progress::default() });
         Whole {
@@ -336,7 +341,10 @@ impl Graphs {
         let (shown, names) = (shown(query), Names::default());
         let mut sorts = this.sorts(this.share.is_none());
         loop {
-            let starts = sort(starts(query.program(), limits.iterations, &names).ok()?, query, sorts);
+            let mut starts = sort(starts(query.program(), limits.iterations, &names).ok()?, query, sorts);
+            if self.fault == Some(Fault::NeverApart) {
+                starts.iter_mut().for_each(|start| start.twins.compares = false);
+            }
             let run = this.start(query, (&model, limits), &starts, (&shown, &names));
             let (goal, ended, _) = run.run(All::default);
             return Some(match ended {
@@ -353,7 +361,8 @@ impl Graphs {
     /// Whether it is looked at what threads do to their objects before others know of them.
     fn knows_fresh(&self, query: &Query<'_>) -> bool {
         let lives = matches!(query.property(), Some(Property::Live(_)));
-        self.fresh_objects && self.idle_iterations && !lives && kept(&query.model().name) != Some(Kept::Pso)
+        let reorders = kept(&query.model().name) == Some(Kept::Pso) && self.fault != Some(Fault::Reordered);
+        self.fresh_objects && self.idle_iterations && !lives && !reorders
     }
 
     /// The engine for a model and a program: for what nothing was written for, by the model's text and without what was argued for the others only.
@@ -367,6 +376,7 @@ impl Graphs {
             stale_waits: false,
             thread_symmetry: false,
             fresh_objects: false,
+            weak_failures: false,
             ..*self
         }
     }
@@ -439,6 +449,11 @@ impl Engine for Graphs {
 fn twin(model: &Model) -> Option<Model> {
     let twin = named(&format!("cat:{}", model.name))?;
     (named(&model.name).as_ref() == Some(model)).then_some(twin)
+}
+
+/// Whether a compare-and-swap that fails is a load to the model: not where a locked instruction is a fence in any case.
+fn fails_alike(model: &Model) -> bool {
+    ["cat:sc", "ra", "rc11"].contains(&model.name.as_str())
 }
 
 /// Whether the model says what a race is.

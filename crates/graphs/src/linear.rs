@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cyrano_ir::dataflow::successors;
 use cyrano_ir::{InstrId, LocId, Op, Program};
 
-use crate::consistency::Consistency;
+use crate::models::consistency::Consistency;
 use crate::graph::Graph;
 use crate::rows::{INITIAL, Row};
 use crate::run::Run;

@@ -11,7 +11,7 @@
 //! - An event has a stamp that no other event of the search has. A thread that has been told of the event with this stamp has been told of all before it on the tape.
 //! - What a thread asks for follows from what it was told. A machine compares, and says so if it does not hold ([`Request`]).
 //!
-//! Consistency is that of `rc11` ([`crate::views`]), with the release sequences of C++20 unless C11's are wanted: a later store of the same thread does not belong to one.
+//! Consistency is that of `rc11` ([`crate::models::views`]), with the release sequences of C++20 unless C11's are wanted: a later store of the same thread does not belong to one.
 
 mod goal;
 mod scene;
@@ -27,11 +27,11 @@ use cyrano_engine::{Limits, Stop};
 use cyrano_ir::Program;
 
 use crate::graph::Graph;
-use crate::level::Level;
+use crate::search::level::Level;
 use crate::search::{Halt, Search, Shared};
 use crate::setup::Start;
 use crate::symmetry::twins::Twins;
-use crate::views::Views;
+use crate::models::views::Views;
 
 pub use crate::rows::EventId;
 pub use crate::search::Counts;

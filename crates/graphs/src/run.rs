@@ -11,7 +11,7 @@ use std::fmt;
 
 use cyrano_ir::{LocId, Tags};
 
-use crate::consistency::Consistency;
+use crate::models::consistency::Consistency;
 use crate::graph::Graph;
 use crate::rows::EventId;
 use crate::thread::{Next, Runner, Status};

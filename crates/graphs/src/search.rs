@@ -5,13 +5,17 @@
 //! was added after the read goes, but for what the write itself depends on (`po | rf`).
 //!
 //! **Argument.** Many graphs lead to the same one by such a revisit, since what goes could have been anything. Only one of them may do it: the one in which all
-//! that goes, and the read itself, was added in the *maximal* way ([`crate::revisit`]): reads from the last write, writes at the last place, the first value of
+//! that goes, and the read itself, was added in the *maximal* way ([`crate::search::revisit`]): reads from the last write, writes at the last place, the first value of
 //! a choice, and nobody who stays or was there before reads from it. For models in which an execution can always be extended in this way, whose executions have only
 //! executions as prefixes by `po | rf`, and in which `po | rf` has no cycle, every consistent execution is then found, and once. [`crate::Graphs`] takes no others.
 //!
-//! **What is kept.** One graph grows and shrinks as alternatives are taken and taken back ([`crate::level`]). A revisit works on a part of the graph, copied to be a graph
+//! **What is kept.** One graph grows and shrinks as alternatives are taken and taken back ([`crate::search::level`]). A revisit works on a part of the graph, copied to be a graph
 //! of its own ([`Level`]), until all that follows from it is done. So what is kept is as many graphs as there are revisits within one another.
 
+pub(crate) mod level;
+pub(crate) mod pool;
+pub(crate) mod revisit;
+pub(crate) mod several;
 pub(crate) mod whole;
 
 use std::ops::ControlFlow;
@@ -19,12 +23,13 @@ use std::sync::{Mutex, PoisonError};
 
 use cyrano_engine::{Counters, Limits, Stop, Watch};
 
-use crate::consistency::Consistency;
+use crate::models::consistency::Consistency;
+use crate::faults::Fault;
 use crate::graph::Graph;
 use crate::kept::{Keep, Seen};
-use crate::level::{Level, Open, Point, Turn};
-use crate::pool::Pool;
-use crate::revisit::{Fault, revisited};
+use crate::search::level::{Level, Open, Point, Turn};
+use crate::search::pool::Pool;
+use crate::search::revisit::revisited;
 use crate::rows::{EventId, Row};
 use crate::run::Run;
 use crate::stale::waits_in_vain;
@@ -316,8 +321,8 @@ impl<'a, 'p, G: Goal<W, R>, M: Consistency<W, R>, const W: usize, R: Run> Search
                 self.went_wrong()?;
                 continue;
             }
-            if self.shared.stale_waits && self.waits_in_vain(threads) {
-                self.counts.blocked += 1;
+            if let Some(counts) = self.left_early(threads) {
+                self.counts.blocked += u64::from(counts);
                 self.done += point.weight;
                 self.added()?;
                 continue;
@@ -328,12 +333,20 @@ impl<'a, 'p, G: Goal<W, R>, M: Consistency<W, R>, const W: usize, R: Run> Search
         }
     }
 
-    /// Whether one of these threads waits behind something old, and it is not about its last read that races are looked for.
-    fn waits_in_vain(&self, threads: [usize; 2]) -> bool {
+    /// Whether the graph is left, as one of these threads waits behind something old, and it is not about its last read that races are looked for; then, whether
+    /// it counts.
+    fn left_early(&self, threads: [usize; 2]) -> Option<bool> {
         let last = self.levels.len() - 1;
         let Level { graph, model, .. } = &self.levels[last];
         let races = |event: EventId| self.shared.stale_reads_race && model.may_race(graph, event);
-        threads.iter().any(|thread| waits_in_vain(graph, *thread).is_some_and(|last| !races(last)))
+        let stays = |thread: &usize| match graph.runners[*thread].status() {
+            Some(Status::Again) => waits_in_vain(graph, *thread, None).is_some(),
+            Some(_) if self.shared.stale_waits => {
+                waits_in_vain(graph, *thread, self.shared.fault).is_some_and(|last| !races(last))
+            }
+            _ => false,
+        };
+        threads.iter().any(stays).then(|| !graph.is_again())
     }
 
     /// Gives others the oldest alternatives that are left.
@@ -404,7 +417,7 @@ impl<'a, 'p, G: Goal<W, R>, M: Consistency<W, R>, const W: usize, R: Run> Search
     fn ended(&mut self) -> Result<(), Halt> {
         let torn = self.shared.fault == Some(Fault::Torn);
         let Level { graph, model, ended, weight, .. } = self.top();
-        if !torn && !model.is_whole(graph) {
+        if graph.is_again() || !torn && !model.is_whole(graph) {
             *ended = true;
             let weight = *weight;
             self.done += weight;

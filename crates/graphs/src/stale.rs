@@ -3,7 +3,7 @@
 //! A thread waits where an `assume` does not hold or where it spins ([`crate::thread`]). What it read last may be an old write: then the newer one is there
 //! already, and nothing that comes will make the thread read it.
 //!
-//! **Argument.** Let the last event of the waiting thread be a read that was not added in the maximal way ([`crate::revisit`]), or a choice of another value than
+//! **Argument.** Let the last event of the waiting thread be a read that was not added in the maximal way ([`crate::search::revisit`]), or a choice of another value than
 //! the first. Nobody reads from it and nothing of its thread comes after it, so no write depends on it. So a revisit that gives the thread another past would have
 //! to see this event go, or be of it, and the condition for revisits forbids both: what was newer when it was added was added earlier, or belongs to the causes of
 //! the write that it reads from, and stays as long as it does. Hence the thread waits in whatever is found from here, and no execution that ends is lost.
@@ -18,7 +18,7 @@
 //! (threads are sorted, and of what is only their own they read alike), which stays with it, so that the read is old in the end.
 //!
 //! **Races** of accesses that are not atomic are looked at in executions that wait. Where objects are fresh ([`crate::fresh`]) a race is there as soon as its later access is. So what is said of errors holds of
-//! races in which the last read of the waiting thread has no part; where it has one the execution is not left ([`Consistency::may_race`](crate::consistency::Consistency::may_race)).
+//! races in which the last read of the waiting thread has no part; where it has one the execution is not left ([`Consistency::may_race`](crate::models::consistency::Consistency::may_race)).
 //!
 //! **Where it is off** ([`is_about_waits`]).
 //! - Whether spinning threads end: they may write what is there. Races, where objects are not fresh.
@@ -29,9 +29,10 @@ use cyrano_engine::Query;
 use cyrano_ir::{Program, Property, Tags};
 use cyrano_memory::Model;
 
+use crate::faults::Fault;
 use crate::fits::has_units;
 use crate::graph::{Graph, Kind};
-use crate::revisit::is_maximal;
+use crate::search::revisit::is_maximal;
 use crate::rows::EventId;
 use crate::run::Run;
 use crate::thread::Status;
@@ -50,10 +51,15 @@ fn has_plain(program: &Program) -> bool {
 }
 
 /// What a thread waits behind, if that is something old.
-pub(crate) fn waits_in_vain<const W: usize, R: Run>(graph: &Graph<'_, W, R>, thread: usize) -> Option<EventId> {
+pub(crate) fn waits_in_vain<const W: usize, R: Run>(
+    graph: &Graph<'_, W, R>,
+    thread: usize,
+    fault: Option<Fault>,
+) -> Option<EventId> {
     let runner = &graph.runners[thread];
-    let waits = matches!(runner.status(), Some(Status::Blocked | Status::Spins));
+    let waits = matches!(runner.status(), Some(Status::Blocked | Status::Spins | Status::Again));
     let last = runner.events().last().copied().filter(|_| waits)?;
     let could_go = matches!(graph.event(last).kind, Kind::Read(_) | Kind::Choice { .. });
-    (could_go && !is_maximal(graph, last, &graph.alive, None)).then_some(last)
+    let is_old = fault == Some(Fault::AnyWait) || !is_maximal(graph, last, &graph.alive, None);
+    (could_go && is_old).then_some(last)
 }

@@ -41,9 +41,9 @@ pub(crate) mod twins;
 
 use cyrano_ir::LocId;
 
+use crate::faults::Fault;
 use crate::graph::{Graph, Kind};
 use crate::names::is_name;
-use crate::revisit::Fault;
 use crate::rows::{EventId, INITIAL, Row};
 use crate::run::Run;
 use crate::search::Halt;

@@ -6,6 +6,7 @@
 
 mod loops;
 mod pairs;
+pub(crate) mod weak;
 
 use std::borrow::Cow;
 
@@ -15,6 +16,7 @@ use cyrano_ir::{
 };
 
 use crate::code::Code;
+use crate::faults::Fault;
 use crate::names::{Wrong, is_name, unseen};
 use crate::rows::EventId;
 
@@ -30,6 +32,8 @@ pub(crate) enum Status {
     Blocked,
     /// It went through a loop and changed nothing.
     Spins,
+    /// A weak compare-and-swap failed without a reason where there was one ([`weak`]).
+    Again,
     /// It jumped back too often, or ran for too long.
     Stopped,
     /// The `limit` at this instruction does not hold.
@@ -482,7 +486,12 @@ impl Runner {
                 self.frame_mut().broken = true;
                 self.fail(error);
             }
-            (Ok(None), Ok(())) => self.go_on(code),
+            (Ok(None), Ok(())) => {
+                self.go_on(code);
+                if self.fails_again(code, loc, value) {
+                    self.end(Status::Again);
+                }
+            }
             (Ok(Some(new)), Ok(())) => {
                 let (tags, silent, value) = (self.said(code, loc, access.tags, true), new == value, new);
                 let frame = self.frame_mut();
@@ -503,7 +512,9 @@ impl Runner {
         let Frame { next, head, mut published, section, .. } = *self.frame();
         let mut silent = false;
         if let Next::Write(writing) = &next {
-            silent = writing.silent || section.is_none() && code.overwrites(head, published, writing);
+            silent = code.fault == Some(Fault::IdleWrites)
+                || writing.silent
+                || section.is_none() && code.overwrites(head, published, writing);
             published |= code.publishes(writing.value);
         }
         self.push(code, event);

@@ -1,7 +1,7 @@
 //! Accesses that nobody comes between: read-modify-writes, and the atomic sections of models with one order of all accesses.
 //!
 //! Under such a model a section may have any accesses: they are consecutive in the order, and each is kept behind what it would be kept behind alone. So an
-//! execution is one in which the relation of [`crate::total`] has no cycle after every section has become one event.
+//! execution is one in which the relation of [`crate::models::total`] has no cycle after every section has become one event.
 //!
 //! **Argument** for when that is asked: at the end, of graphs in which no thread goes on ([`Order::new`]), and not before. The search finds every graph that is
 //! consistent without it, each once; those are the ones that it is asked of. A graph on the way there that somebody comes between may lose that
@@ -10,7 +10,7 @@
 
 use crate::graph::{Event, Graph, Kind};
 use crate::rows::{EventId, INITIAL, Row};
-use crate::total::{Kept, Total};
+use crate::models::total::{Kept, Total};
 
 /// What is before what, in every order of all accesses that shows a graph.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use cyrano_conformance::compare::model;
 use cyrano_conformance::{limits, pinned};
 use cyrano_engine::{Engine, Execution, Query, Question, Relations, Verdict};
-use cyrano_graphs::Graphs;
+use cyrano_graphs::{Fault, Graphs};
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, ThreadId};
 use proptest::prelude::*;
@@ -57,12 +57,20 @@ fn exchanges(threads: usize, equal: usize) -> Vec<Vec<usize>> {
 
 /// Compares under every model; says how many executions were left out.
 fn compare(program: &Program, equal: usize) -> Result<usize, String> {
+    compare_with(program, equal, None)
+}
+
+/// The same for a search with a bug.
+fn compare_with(program: &Program, equal: usize, fault: Option<Fault>) -> Result<usize, String> {
     let exchanges = exchanges(program.threads.len(), equal);
     let mut left_out = 0;
     for name in MODELS {
         let model = model(name);
         let Ok(query) = Query::new(program, &model, Question::Outcomes) else { continue };
-        let found = |symmetry| graphs(symmetry).executions(&query, &limits(0.5, 2));
+        let found = |symmetry| {
+            let graphs = Graphs { fault: fault.filter(|_| symmetry), ..graphs(symmetry) };
+            graphs.executions(&query, &limits(0.5, 2))
+        };
         let (Some(Ok(sorted)), Some(Ok(all))) = (found(true), found(false)) else { continue };
         let keys = |all: Vec<Execution>| all.iter().map(|one| format!("{one:?}")).collect::<Vec<_>>();
         let same: Vec<usize> = (0..program.threads.len()).collect();
@@ -218,6 +226,24 @@ fn observations_are_closed_under_exchanges() {
         used.min(same).min(reference) >= cases as usize,
         "{used} sorted, {same} compared, {reference} with the reference"
     );
+}
+
+/// What ties equal threads is needed, and so is that it is known in which order they are, and that only what is old is waited behind in vain.
+#[test]
+fn every_seeded_bug_is_noticed() {
+    for fault in [Fault::Untied, Fault::NeverApart, Fault::AnyWait] {
+        let seen = Cell::new(false);
+        let cases = if pinned::long() { 5_000 } else { 1_000 };
+        let _ = pinned::runner(cases, "seeded").run(&threads(), |random| {
+            if !seen.get() {
+                let program = parsed(&text(&random, false));
+                let compared = std::panic::catch_unwind(|| compare_with(&program, random.0, Some(fault)).is_err());
+                seen.set(compared.unwrap_or(true));
+            }
+            Ok(())
+        });
+        assert!(seen.get(), "{fault:?} is not noticed");
+    }
 }
 
 #[test]

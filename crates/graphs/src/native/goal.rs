@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use crate::consistency::Consistency;
+use crate::models::consistency::Consistency;
 use crate::graph::{Graph, Kind};
 use crate::native::Desk;
 use crate::native::tape::{Asked, End, Request, Tape};

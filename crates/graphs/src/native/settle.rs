@@ -1,6 +1,6 @@
 //! Has threads run that have to: those that were told something since they said what they ask for.
 
-use crate::consistency::Consistency;
+use crate::models::consistency::Consistency;
 use crate::graph::{Graph, Kind};
 use crate::native::tape::{Asked, Request, Tape};
 use crate::rows::INITIAL;

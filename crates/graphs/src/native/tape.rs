@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use cyrano_ir::{Fence, LocId, Tags};
 
-use crate::consistency::Consistency;
+use crate::models::consistency::Consistency;
 use crate::graph::Graph;
 use crate::native::Desk;
 use crate::native::settle::settle;

@@ -8,15 +8,16 @@ use cyrano_memory::Model;
 
 use super::{Counts, Goal, Halt, Search, Shared};
 use crate::code::Rules;
-use crate::consistency::{ByAxioms, Consistency};
+use crate::models::consistency::{ByAxioms, Consistency};
 use crate::graph::Graph;
 use crate::kept::{Keep, Part, Progress, arrive, divide};
-use crate::level::Level;
-use crate::pool::Pool;
+use crate::search::level::Level;
+use crate::search::pool::Pool;
 use crate::setup::Start;
-use crate::several::together;
-use crate::total::Total;
-use crate::views::Views;
+use crate::search::several::together;
+use crate::thread::weak::has_weak;
+use crate::models::total::Total;
+use crate::models::views::Views;
 use crate::{Graphs, is_fresh, is_sorted, kept};
 
 /// One search: what is asked, of which model, within which limits.
@@ -182,6 +183,7 @@ impl Whole<'_> {
             ("stale-waits", self.stale_waits && waits),
             ("unseen-values", !self.rules.names.is_empty()),
             ("fresh-objects", is_fresh(self.starts) && loops),
+            ("weak-failures", self.rules.weak.is_some() && has_weak(program)),
         ];
         used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name).collect()
     }

@@ -11,6 +11,7 @@ use cyrano_ir::InstrId;
 
 use super::{Next, Runner, Status};
 use crate::code::Code;
+use crate::faults::Fault;
 use crate::rows::EventId;
 
 impl Runner {
@@ -52,9 +53,11 @@ impl Runner {
     /// Whether the registers that matter where a loop begins hold what they held the last time.
     fn is_as_kept(&mut self, code: &Code<'_>, head: InstrId) -> bool {
         let registers = self.registers_mut(code);
+        let looks = |_: &&usize| code.fault != Some(Fault::IdleRegisters);
         code.heads[head.index()]
             .iter()
             .flatten()
+            .filter(looks)
             .all(|register| registers[*register] == registers[code.kept + register])
     }
 

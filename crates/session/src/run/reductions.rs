@@ -105,6 +105,11 @@ pub static REDUCTIONS: [Reduction; 25] = [
         "What a thread does to objects that nobody else knows of is no change and no race (execution graphs)",
         |_, _, g| g.fresh_objects = false,
     ),
+    row(
+        "weak-failures",
+        "A weak compare-and-swap that would have failed anyway does not fail without a reason (execution graphs)",
+        |_, _, g| g.weak_failures = false,
+    ),
     row("covered-histories", "One history of calls is judged for all that it covers (symbolic engine)", |_, s, _| {
         s.covered_histories = false
     }),

@@ -1,6 +1,7 @@
 //! Whole C programs: threads, what waits, how a program ends; verdicts worked out by hand, under several models.
 
 mod library;
+mod memory;
 mod objects;
 
 use std::collections::BTreeMap;
@@ -28,13 +29,18 @@ const HEADERS: &str = "#include <pthread.h>\n#include <assert.h>\n#include <stdl
 
 /// The answers under sc, tso and rc11.
 fn answers(text: &str) -> Vec<CheckReport> {
+    // Of races nothing is said here.
+    asked(text, &["sc", "tso", "rc11"], "assertions")
+}
+
+/// The answers to one kind of question under some models.
+fn asked(text: &str, models: &[&str], criterion: &str) -> Vec<CheckReport> {
     let files = Memory([("p.c", format!("{HEADERS}{text}"))].into());
     let subjects = Subject::load(&files, "p.c", &[], &Wanted::default(), None).expect("it compiles");
-    let models: Vec<_> = ["sc", "tso", "rc11"].iter().filter_map(|name| cyrano_memory::named(name)).collect();
+    let models: Vec<_> = models.iter().filter_map(|name| cyrano_memory::named(name)).collect();
     let selected = select(&subjects[0].case, &[], &models, &files).expect("there are checks");
     let runner = Runner::new(&Options { workers: Some(1), ..Options::default() }, 1);
-    // Of races nothing is said here.
-    let asked = selected.iter().filter(|check| check.criterion() != "races");
+    let asked = selected.iter().filter(|check| check.criterion() == criterion);
     asked.map(|check| subjects[0].check(&runner, check, &()).expect("an answer")).collect()
 }
 

@@ -3,13 +3,13 @@
 //! What happens before an event is known when it is added, and does not change: it is what happens before its predecessor in program order, and what it
 //! synchronises with. So a read may read from no write that is before one which happens before it or which somebody read who happens before it, and a write may not
 //! stand before such a write (`coherence`). Under `ra` everything synchronises, so that happens-before is `po | rf` ([`Graph::before`]). Under `rc11` it
-//! is computed from the orders of accesses and fences. The order of the sequentially consistent ones is asked for apart ([`crate::views::psc`]).
+//! is computed from the orders of accesses and fences. The order of the sequentially consistent ones is kept apart ([`crate::models::views::psc`]).
 
 mod psc;
 
 use cyrano_ir::{FenceSet, LocId, Op, Program, Tags};
 
-use crate::consistency::{Consistency, is_passed, is_seen, places, walk};
+use crate::models::consistency::{Consistency, is_passed, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
 use crate::linear;
 use crate::races::is_plain;
@@ -43,6 +43,8 @@ pub(crate) struct Views<const W: usize> {
     own_stores: bool,
     views: Vec<View<W>>,
     scratch: psc::Scratch<W>,
+    /// The order of sequentially consistent events of C11.
+    order: psc::kept::Strong<W>,
 }
 
 impl<const W: usize> View<W> {
@@ -77,7 +79,7 @@ impl<const W: usize> Views<W> {
     }
 
     fn new(c11: bool, strong: bool, races: bool) -> Self {
-        Self { c11, strong, races, own_stores: true, views: Vec::new(), scratch: psc::Scratch::default() }
+        Self { c11, strong, races, own_stores: true, views: Vec::new(), scratch: psc::Scratch::default(), order: psc::kept::Strong::default() }
     }
 
     /// What happens before an event.
@@ -221,27 +223,39 @@ impl<const W: usize, R: Run> Consistency<W, R> for Views<W> {
             self.views.resize(graph.events.len(), View::NONE);
         }
         self.views[usize::from(id)] = self.view(graph, id);
+        if self.strong {
+            let Self { order, views, .. } = self;
+            order.added(graph, |id| &views[usize::from(id)].before, id);
+        }
     }
 
     fn allows(&mut self, graph: &Graph<'_, W, R>, id: EventId) -> bool {
+        if self.c11 {
+            return self.order.is_allowed();
+        }
         if !self.strong || !is_passed(graph, graph.event(id)) {
             return true;
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let before = |id: EventId| *self.before(graph, id);
-        let allowed = if self.c11 { scratch.c11(graph, before) } else { scratch.fences(graph, before) };
+        let allowed = scratch.fences(graph, |id: EventId| *self.before(graph, id));
         self.scratch = scratch;
         allowed
     }
 
     fn mark(&self) -> usize {
-        0
+        self.order.mark()
     }
 
-    fn restore(&mut self, _: usize) {}
+    fn restore(&mut self, mark: usize) {
+        self.order.restore(mark);
+    }
 
-    fn copy_part(&mut self, from: &Self, _: &Graph<'_, W, R>) {
+    fn copy_part(&mut self, from: &Self, graph: &Graph<'_, W, R>) {
         self.views.clone_from(&from.views);
+        if self.c11 && self.strong {
+            let Self { order, views, .. } = self;
+            order.compute(graph, |id| &views[usize::from(id)].before);
+        }
     }
 
     fn happens_before(&mut self, graph: &Graph<'_, W, R>) -> Vec<Row<W>> {

@@ -1,6 +1,6 @@
 //! A graph that grows and shrinks as alternatives are taken and taken back: a part of a search that needs no other.
 
-use crate::consistency::Consistency;
+use crate::models::consistency::Consistency;
 use crate::graph::Graph;
 use crate::rows::EventId;
 use crate::run::Run;

@@ -1,6 +1,9 @@
 //! Objects that only one thread knows of: what is observed, flagged and raced for is what it is without looking at them, on random data types that publish
 //! nodes in good and bad ways.
 
+mod faults;
+mod publish;
+
 use std::cell::Cell;
 
 use cyrano_conformance::compare::model;

@@ -2,8 +2,8 @@
 //!
 //! **Invariant:** when they stop early, what each of them has left to do is in the pool again.
 
-use crate::consistency::Consistency;
-use crate::level::Level;
+use crate::models::consistency::Consistency;
+use crate::search::level::Level;
 use crate::search::{Goal, Halt, Search, Shared};
 
 /// Several search what is in a pool.

@@ -1,9 +1,12 @@
 //! The order of sequentially consistent accesses and fences (`psc` of Lahav et al. 2017; the names are those of `rc11.cat` and `ra.cat`).
 //!
 //! The order has an edge from one such event to another if something after the first by happens-before is before something that happens before the second. What
-//! is before what is computed backwards from the second, with sets of events.
+//! is before a fence is computed backwards from it, with sets of events. That is done anew for every fence, and under `ra` for every event, as there only fences are in the order; what is
+//! before an access of C11 is kept ([`kept`]).
 
-use cyrano_ir::{FenceSet, LocId, Tags};
+pub(super) mod kept;
+
+use cyrano_ir::{FenceSet, LocId};
 
 use crate::graph::{Event, Graph, Kind};
 use crate::rows::{EventId, Row};
@@ -48,30 +51,24 @@ impl<const W: usize> Scratch<W> {
         is_acyclic(strong, |fence| self.before_fence(&hb, fence, strong))
     }
 
-    /// Whether sequentially consistent events of C11 are in one order: `acyclic psc-base | psc-fences`.
-    pub(crate) fn c11<R: Run>(&mut self, graph: &Graph<'_, W, R>, hb: impl Fn(EventId) -> Row<W>) -> bool {
-        let strong = those(graph, |event| match event.kind {
-            Kind::Fence(fence) => fence.tags().contains(Tags::SEQ_CST),
-            _ => event.is_access() && event.tags.spoken().contains(Tags::SEQ_CST),
-        });
-        if is_small(strong) {
-            return true;
-        }
-        let fences = those(graph, |event| matches!(event.kind, Kind::Fence(_))) & strong;
+    /// What is before a fence of C11 by `psc-base | psc-fences`, of events that are sequentially consistent, and of fences that are.
+    pub(super) fn c11_fence<R: Run>(
+        &mut self,
+        graph: &Graph<'_, W, R>,
+        hb: impl Fn(EventId) -> Row<W>,
+        fence: EventId,
+        (strong, fences): (Row<W>, Row<W>),
+    ) -> Row<W> {
         self.relate(graph);
-        is_acyclic(strong, |event| {
-            let is_fence = fences.contains(event);
-            let ends = if is_fence { hb(event) | Row::one(event) } else { Row::one(event) };
-            let mut starts = Row::EMPTY;
-            for end in ends.iter() {
-                starts |= self.scb(graph, &hb, end);
-            }
-            let mut found = starts & strong;
-            for start in starts.iter() {
-                found |= hb(start) & fences;
-            }
-            if is_fence { found | self.before_fence(&hb, event, fences) } else { found }
-        })
+        let mut starts = Row::EMPTY;
+        for end in (hb(fence) | Row::one(fence)).iter() {
+            starts |= self.scb(graph, &hb, end);
+        }
+        let mut found = starts & strong;
+        for start in starts.iter() {
+            found |= hb(start) & fences;
+        }
+        found | self.before_fence(&hb, fence, fences)
     }
 
     /// The fences that are before one by happens-before, perhaps with communication in between.

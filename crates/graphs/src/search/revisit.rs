@@ -1,32 +1,10 @@
 //! Which reads see a write that comes after them: the condition for revisits ([`crate::search`]).
 
+use crate::faults::Fault;
 use crate::graph::{Graph, Kind};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::run::Run;
 use crate::thread::Writing;
-
-/// A part of the condition for revisits that is left out on purpose, so that tests see it missed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fault {
-    /// A read that goes may have read from anywhere.
-    AnySource,
-    /// A write that goes may have been placed anywhere.
-    AnyPlace,
-    /// A write that goes may have been read from by what stays.
-    AnyReader,
-    /// The read that is revisited may have read from anywhere.
-    AnyRevisited,
-    /// A choice that goes may have been any.
-    AnyChoice,
-    /// Reads are not revisited at all.
-    NoRevisits,
-    /// What was added after the read goes, even if the write depends on it.
-    LoseCauses,
-    /// What equal threads did before may go.
-    Untied,
-    /// Others may come between what a section does.
-    Torn,
-}
 
 /// Finds the reads that are to see the next write of a thread: looks at what was added last first, and stops at what was not added in the maximal way.
 pub(crate) fn revisited<const W: usize, R: Run>(

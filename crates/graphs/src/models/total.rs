@@ -6,7 +6,7 @@
 
 use cyrano_ir::{FenceSet, LocId, Program};
 
-use crate::consistency::{Consistency, is_seen, places, walk};
+use crate::models::consistency::{Consistency, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
 use crate::linear;
 use crate::rows::{EventId, INITIAL, Row};
