@@ -25,6 +25,7 @@ mod fewer;
 mod home;
 mod learnt;
 mod standing;
+pub(crate) mod taught;
 
 use std::sync::Arc;
 
@@ -512,6 +513,11 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let judged = (self.judged.capacity() * size_of::<[u64; W]>()) as u64;
         let forms = self.forms.as_ref().map_or(0, |forms| forms.bytes()) + self.hearing.bytes();
         judged + forms + self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum::<u64>()
+    }
+
+    /// What was found out.
+    pub fn into_findings(self) -> (Judge<'m, 'a>, Notes) {
+        (self.judge, self.stepper.notes)
     }
 
     /// Bytes of what is known about places.
