@@ -165,7 +165,7 @@ impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
         Ok(())
     }
 
-    fn wrong(&self) -> Option<Wrong> {
+    fn found(&self) -> Option<Wrong> {
         self.judge.hit.as_ref().map(|hit| if hit.in_step { Wrong::InStep } else { Wrong::Here })
     }
 }
@@ -202,7 +202,7 @@ impl<const W: usize> Teacher for Remembering<'_, '_, '_, InMemory, W> {
 
     fn initial(&mut self, visit: &mut dyn FnMut(&[u64])) -> Result<Option<Wrong>, Untold> {
         self.initial(|state| visit(&state))?;
-        Ok(self.wrong())
+        Ok(self.found())
     }
 
     fn teach(&mut self, state: &[u64], tell: &mut dyn FnMut(Lesson<'_>)) -> Result<Option<Wrong>, Untold> {
@@ -211,7 +211,7 @@ impl<const W: usize> Teacher for Remembering<'_, '_, '_, InMemory, W> {
         (self.expanded, self.computed) = (0, 0);
         self.successors(Address::NONE, &words, &mut |_, ()| {})?;
         self.tell(&words, tell)?;
-        Ok(self.wrong())
+        Ok(self.found())
     }
 
     fn plain(&self, state: &[u64]) -> Vec<u8> {
