@@ -8,7 +8,8 @@ struct Named {
     HostKernel kernel;
 };
 
-#define NAMES(W) {"expand_" #W, expand_##W}, {"scan_" #W, scan_##W}, {"rebuild_" #W, rebuild_##W}, {"audit_" #W, audit_##W},
+#define NAMES(W) {"expand_" #W, expand_##W}, {"scan_" #W, scan_##W}, {"expand_forms_" #W, expand_forms_##W}, {"scan_forms_" #W, scan_forms_##W}, \
+                 {"rebuild_" #W, rebuild_##W}, {"audit_" #W, audit_##W},
 
 static const Named kernels[] = {
     NAMES(1) NAMES(2) NAMES(3) NAMES(4) NAMES(6) NAMES(8) NAMES(12) NAMES(16){"gather", gather}, {"relayout", relayout},

@@ -67,8 +67,9 @@ INLINE void store(u64 *at, u64 value) { *(volatile u64 *)at = value; }
 
 #endif
 
-// How many threads a program may have.
+// How many threads a program may have, and how many of a state's parts may have timestamps.
 #define MOST_THREADS 64
+#define MOST_TIMED 64
 
 // The bits of a part: those of `low`, moved to `shift` in a word.
 struct Field {
@@ -95,7 +96,13 @@ struct Job {
     u64 *slots;
     Counters *counters;
     const u64 *memo;      // entries of W + 1 words: what is known, the key
-    const u64 *changes;
+    const u64 *changes;   // differences of W words; with forms, of W + 1: the last one is what is said
+    const u64 *facts;     // entries of 3 words: a key of two, what is known
+    const u64 *times;     // for each timed part and number its timestamps, in 2 words
+    const u32 *images;    // for each renaming, part and number one more than the number after, or 0
+    const u32 *renamings; // for each renaming and part where it comes from, where its images begin, how many there are
+    const u32 *order;     // the parts in the order in which they are compared
+    const Field *all;     // all parts
     const u64 *places;    // records of W + 1 words: what is known, the bits that the next step depends on
     const u64 *list;      // the states to expand, or none for a range
     u64 *again;
@@ -109,6 +116,7 @@ struct Job {
     u64 capacity;         // of the arena, in states
     u64 buckets;
     u64 memo_mask;
+    u64 facts_mask;
     u64 filter_mask;
     u64 first;            // a range of states
     u64 count;            // how many states there are to do
@@ -122,6 +130,13 @@ struct Job {
     u32 options;          // bits of OPTION_
     u32 patience;         // how often somebody looks whether a slot was published
     u32 asks_room;        // how many asks there is room for
+    u32 timed;            // how many parts may have timestamps
+    u32 renamed;          // how many renamings there are
+    u32 criterion;        // the part of what the criterion keeps
+    u32 unused;
+    u32 timed_part[MOST_TIMED];
+    u32 timed_base[MOST_TIMED];
+    u32 timed_count[MOST_TIMED];
     u32 place_base[MOST_THREADS];
     u32 place_count[MOST_THREADS];
     u32 group_end[MOST_THREADS];
@@ -336,13 +351,133 @@ template <int W> INLINE void ask(const Job &job, const State<W> &key, u32 thread
 // What is found out about a state while its steps are taken.
 struct Found {
     u64 steps;
-    bool done, again, look;
+    bool done, again, look, dropped;
 };
 
-// Visits the successors of a state.
-template <int W, class Visit>
+// Kinds of facts; those about sets of timestamps have KNOWN in their second word.
+#define FACT_HEARD 1ull
+#define FACT_RANKED 2ull
+#define FACT_GAPS 3ull
+#define KNOWN (1ull << 63)
+
+#define HEARD_KEEPS 1u
+#define HEARD_WRONG 2u
+#define HEARD_DROPPED 3u
+
+// What is known by a key; 0 if nothing is.
+INLINE u64 fact_find(const Job &job, u64 first, u64 second) {
+    u64 hash = (first * 0x9fb21c651e98df25ull) ^ second;
+    hash = spread(hash * 0x9e3779b97f4a7c15ull);
+    for (u64 at = hash & job.facts_mask;; at = (at + 1) & job.facts_mask) {
+        const u64 *entry = job.facts + at * 3;
+        if (entry[2] == 0) return 0;
+        if (entry[0] == first && entry[1] == second) return entry[2];
+    }
+}
+
+#define IS_RANKED 1u
+#define RANKING_KNOWN 2u
+
+// A set of timestamps, and what is known about it: its number, above two bits about its ranking. 0 if nothing is.
+struct Times {
+    u64 low, high, known;
+};
+
+// The timestamps of a state.
+template <int W> INLINE bool times_of(const Job &job, const State<W> &state, Times &times) {
+    u64 low = 0, high = 0;
+    bool all = true;
+    for (u32 i = 0; i < job.timed; i++) {
+        u32 number = get(state, job.all[job.timed_part[i]]);
+        const u64 *known = job.times + 2 * ((u64)job.timed_base[i] + number);
+        bool is = number < job.timed_count[i] && known[1] != 0;
+        all &= is;
+        if (is) low |= known[0], high |= known[1];
+    }
+    if (!all) return false;
+    if (low != times.low || high != times.high) {
+        times.low = low;
+        times.high = high;
+        times.known = fact_find(job, low, high);
+    }
+    return times.known != 0;
+}
+
+// Ranks the timestamps of a state; false if something is not known.
+template <int W> INLINE bool rank(const Job &job, State<W> &state, Times &times) {
+    if (job.timed == 0) return true;
+    if (!times_of(job, state, times) || (times.known & RANKING_KNOWN) == 0) return false;
+    if ((times.known & IS_RANKED) == 0) return true;
+    State<W> ranked = state;
+    for (u32 i = 0; i < job.timed; i++) {
+        u32 part = job.timed_part[i], number = get(state, job.all[part]);
+        const u64 *known = job.times + 2 * ((u64)job.timed_base[i] + number);
+        if (known[0] == 0 && known[1] == KNOWN) continue;
+        u64 to = fact_find(job, (times.known >> 2) << 8 | FACT_RANKED, (u64)part << 32 | number);
+        if (to == 0) return false;
+        put(ranked, job.all[part], (u32)to - 1);
+    }
+    state = ranked;
+    return true;
+}
+
+// What becomes of a part under a renaming, one more than its number; 0 if that is not known.
+template <int W> INLINE u32 image(const Job &job, const State<W> &state, const u32 *renaming, u32 part) {
+    const u32 *of = renaming + 3 * part;
+    u32 number = get(state, job.all[of[0]]);
+    return number < of[2] ? job.images[of[1] + number] : 0;
+}
+
+// Takes the renaming of a state that stands for all; false if something is not known.
+template <int W> INLINE bool rename(const Job &job, State<W> &state) {
+    State<W> best = state;
+    for (u32 at = 0; at < job.renamed; at++) {
+        const u32 *renaming = job.renamings + 3 * (u64)at * job.parts;
+        bool smaller = false;
+        for (u32 i = 0; i < job.parts; i++) {
+            u32 part = job.order[i], to = image(job, state, renaming, part);
+            if (to == 0) return false;
+            if (!smaller) {
+                u32 number = get(best, job.all[part]);
+                if (to - 1 > number) break;
+                smaller = to - 1 < number;
+            }
+            // Up to here both are the same.
+            if (smaller) put(best, job.all[part], to - 1);
+        }
+    }
+    state = best;
+    return true;
+}
+
+// What a criterion makes of a step, and the form of the state behind it; false if there is no state to visit.
+template <int W> INLINE bool form(const Job &job, State<W> &next, u64 said, Times &times, Found &found, bool &unknown) {
+    if (said != 0) {
+        u32 kept = get(next, job.all[job.criterion]);
+        u64 heard = fact_find(job, said << 32 | kept, FACT_HEARD);
+        if ((heard >> 32) == HEARD_KEEPS) {
+            put(next, job.all[job.criterion], (u32)heard);
+        } else if ((heard >> 32) == HEARD_DROPPED) {
+            found.steps--;
+            found.dropped = true;
+            return false;
+        } else {
+            found.look |= heard != 0;
+            unknown |= heard == 0;
+            return false;
+        }
+    }
+    if (rank(job, next, times) && rename(job, next)) return true;
+    unknown = true;
+    return false;
+}
+
+// Visits the successors of a state. F says whether states have forms of their own, or a criterion listens.
+template <int W, bool F, class Visit>
 INLINE Found successors(const Job &job, const State<W> &state, u64 number, Visit &visit) {
-    Found found = {0, true, false, false};
+    Found found = {0, true, false, false, false};
+    Times times = {0, 0, 0};  // no set has 0 for its second word
+    const u32 stride = W + (F ? 1 : 0);
     for (u32 thread = 0; thread < job.threads; thread++) {
         u32 part = get(state, job.field[thread]);
         const u64 *place = job.places + (u64)(job.place_base[thread] + part) * (W + 1);
@@ -357,7 +492,7 @@ INLINE Found successors(const Job &job, const State<W> &state, u64 number, Visit
         found.done &= (about & PLACE_DONE) != 0;
         State<W> key = and_<W>(state, place + 1);
         u64 entry = memo_find<W>(job, key, thread);
-        if (entry & ENTRY_SPEAKS) {
+        if (!F && (entry & ENTRY_SPEAKS)) {
 #pragma unroll
             for (int i = 0; i < W; i++) key.word[i] |= state.word[i] & job.history[i];
             entry = memo_find<W>(job, key, MOST_THREADS + thread);
@@ -368,20 +503,32 @@ INLINE Found successors(const Job &job, const State<W> &state, u64 number, Visit
             continue;
         }
         u32 changes = (u32)(entry >> 16) & 0xffff;
-        const u64 *change = job.changes + (entry >> 32) * W;
+        const u64 *change = job.changes + (entry >> 32) * stride;
         found.steps += changes;
-        for (u32 i = 0; i < changes; i++, change += W) {
+        bool unknown = false;
+        for (u32 i = 0; i < changes; i++, change += stride) {
             State<W> next;
 #pragma unroll
             for (int k = 0; k < W; k++) next.word[k] = state.word[k] ^ change[k];
+            if (F && !form(job, next, change[W], times, found, unknown)) continue;
             if (same(next, state)) continue;
-            if (job.groups != 0) sort(job, next);
+            if (!F && job.groups != 0) sort(job, next);
             found.again |= !visit(next);
+        }
+        if (F && (change[0] >> 32) != 0) {
+            // Something is added to timestamps: whether gaps above them get lost is a matter of all timestamps.
+            u64 gaps = 0;
+            if (times_of(job, state, times)) gaps = fact_find(job, (times.known >> 2) << 8 | FACT_GAPS, change[0] >> 32);
+            unknown |= gaps == 0;
         }
         if (entry & ENTRY_WRONG) {
             // Steps in which something goes wrong lead nowhere, but they are steps.
-            found.steps += change[0];
+            found.steps += (u32)change[0];
             found.look = true;
+        }
+        if (F && unknown) {
+            ask(job, state, thread, number);
+            found.again = true;
         }
     }
     if (job.options & OPTION_MOMENTS) {
@@ -400,22 +547,22 @@ template <int W> struct Insert {
 };
 
 // Expands a range of states, or those of a list.
-template <int W> INLINE void expand(const Job &job) {
+template <int W, bool F> INLINE void expand(const Job &job) {
     u64 transitions = 0;
     Insert<W> visit = {job};
     for (u64 i = LANE; i < job.count; i += LANES) {
         u64 number = job.list ? job.list[i] : job.first + i;
-        Found found = {0, true, true, false};
+        Found found = {0, true, true, false, false};
         if (load(&job.counters->full) == 0) {
             State<W> state = fetch<W>(job.arena + number * W);
-            found = successors<W>(job, state, number, visit);
+            found = successors<W, F>(job, state, number, visit);
         }
         if (found.again && !(job.options & FAULT_NO_RETRY)) {
             job.again[next(&job.counters->again)] = number;
             continue;
         }
         transitions += found.steps;
-        bool stuck = found.steps == 0 && !found.done;
+        bool stuck = found.steps == 0 && !found.done && !found.dropped;
         bool done = found.done && (job.options & OPTION_LOOK_DONE);
         if (found.done) store(&job.counters->ended, 1);
         if (found.look || stuck || done) job.looks[next(&job.counters->looks)] = number;
@@ -433,12 +580,12 @@ template <int W> struct Compare {
 };
 
 // Finds the first state of a range with a step to the target.
-template <int W> INLINE void scan(const Job &job) {
+template <int W, bool F> INLINE void scan(const Job &job) {
     Compare<W> visit = {fetch<W>(job.target), false};
     for (u64 i = LANE; i < job.count; i += LANES) {
         u64 number = job.first + i;
         visit.met = false;
-        successors<W>(job, fetch<W>(job.arena + number * W), number, visit);
+        successors<W, F>(job, fetch<W>(job.arena + number * W), number, visit);
         if (visit.met) least(&job.counters->found, number);
     }
 }
@@ -481,8 +628,10 @@ template <int W> INLINE void audit(const Job &job) {
 
 #define FOR_WORDS(W) KERNELS(W)
 #define KERNELS(W)                                    \
-    KERNEL(expand_##W) { expand<W>(job); }            \
-    KERNEL(scan_##W) { scan<W>(job); }                \
+    KERNEL(expand_##W) { expand<W, false>(job); }     \
+    KERNEL(scan_##W) { scan<W, false>(job); }         \
+    KERNEL(expand_forms_##W) { expand<W, true>(job); } \
+    KERNEL(scan_forms_##W) { scan<W, true>(job); }    \
     KERNEL(rebuild_##W) { rebuild<W>(job); }          \
     KERNEL(audit_##W) { audit<W>(job); }
 

@@ -13,7 +13,7 @@ use cudarc::driver::DriverError;
 use cudarc::driver::result::{self, ctx, device, module, primary_ctx};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUfunction, CUmodule, CUresult};
 use cudarc::nvrtc;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::device::{Device, Result, Trouble};
 use crate::job::Job;
@@ -49,6 +49,7 @@ pub struct Cuda {
     device: sys::CUdevice,
     modules: FxHashMap<u32, CUmodule>,
     functions: FxHashMap<String, CUfunction>,
+    allocated: FxHashSet<u64>,
     /// Whether a launch did not end. Nothing is given back then: that might wait for it.
     lost: bool,
 }
@@ -91,7 +92,7 @@ impl Cuda {
         let context = unsafe { primary_ctx::retain(device) }.map_err(failed("it has no context"))?;
         // SAFETY: the context is retained until this is dropped.
         unsafe { ctx::set_current(context) }.map_err(failed("its context cannot be used"))?;
-        Ok(Self { number, device, modules: FxHashMap::default(), functions: FxHashMap::default(), lost: false })
+        Ok(Self { number, device, modules: FxHashMap::default(), functions: FxHashMap::default(), allocated: FxHashSet::default(), lost: false })
     }
 
     fn attribute(&self, attribute: CUdevice_attribute) -> i32 {
@@ -180,6 +181,7 @@ impl Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
+        self.clear();
         if !self.lost {
             // SAFETY: it was retained once, and nothing of it is used any more.
             let _ = unsafe { primary_ctx::release(self.device) };
@@ -200,14 +202,21 @@ impl Device for Cuda {
     fn allocate(&mut self, words: u64) -> Result<u64> {
         self.alive()?;
         // SAFETY: the context is current.
-        unsafe { result::malloc_sync(8 * words as usize) }.map_err(failed("it does not allocate"))
+        let at = unsafe { result::malloc_sync(8 * words as usize) }.map_err(failed("it does not allocate"))?;
+        self.allocated.insert(at);
+        Ok(at)
     }
 
     fn release(&mut self, at: u64) {
-        if !self.lost {
+        if !self.lost && self.allocated.remove(&at) {
             // SAFETY: it was allocated, and is released once. What is not released goes with the context.
             let _ = unsafe { result::free_sync(at) };
         }
+    }
+
+    fn clear(&mut self) {
+        let all: Vec<u64> = self.allocated.iter().copied().collect();
+        all.into_iter().for_each(|at| self.release(at));
     }
 
     fn zero(&mut self, at: u64, words: u64) -> Result<()> {

@@ -38,6 +38,8 @@ pub trait Device {
     fn allocate(&mut self, words: u64) -> Result<u64>;
     /// Gives back what was allocated.
     fn release(&mut self, at: u64);
+    /// Gives back all that was allocated.
+    fn clear(&mut self);
     /// Sets words to 0.
     fn zero(&mut self, at: u64, words: u64) -> Result<()>;
     /// Writes words.

@@ -98,6 +98,11 @@ impl Device for Host {
         self.used -= 8 * block.len() as u64;
     }
 
+    fn clear(&mut self) {
+        self.allocated.clear();
+        self.used = 0;
+    }
+
     fn zero(&mut self, at: u64, words: u64) -> Result<()> {
         self.part(at, words).fill(0);
         Ok(())

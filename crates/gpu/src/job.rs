@@ -4,6 +4,8 @@ use cyrano_explore::Field;
 
 /// How many threads a program may have.
 pub const MOST_THREADS: usize = 64;
+/// How many parts may have timestamps.
+pub(crate) const MOST_TIMED: usize = 64;
 /// The most words of a state.
 pub const MOST_WORDS: usize = 16;
 
@@ -71,6 +73,12 @@ pub struct Job {
     pub(crate) counters: u64,
     pub(crate) memo: u64,
     pub(crate) changes: u64,
+    pub(crate) facts: u64,
+    pub(crate) times: u64,
+    pub(crate) images: u64,
+    pub(crate) renamings: u64,
+    pub(crate) order: u64,
+    pub(crate) all: u64,
     pub(crate) places: u64,
     pub(crate) list: u64,
     pub(crate) again: u64,
@@ -84,6 +92,7 @@ pub struct Job {
     pub(crate) capacity: u64,
     pub(crate) buckets: u64,
     pub(crate) memo_mask: u64,
+    pub(crate) facts_mask: u64,
     pub(crate) filter_mask: u64,
     pub(crate) first: u64,
     pub(crate) count: u64,
@@ -97,6 +106,13 @@ pub struct Job {
     pub(crate) options: u32,
     pub(crate) patience: u32,
     pub(crate) asks_room: u32,
+    pub(crate) timed: u32,
+    pub(crate) renamed: u32,
+    pub(crate) criterion: u32,
+    pub(crate) unused: u32,
+    pub(crate) timed_part: [u32; MOST_TIMED],
+    pub(crate) timed_base: [u32; MOST_TIMED],
+    pub(crate) timed_count: [u32; MOST_TIMED],
     pub(crate) place_base: [u32; MOST_THREADS],
     pub(crate) place_count: [u32; MOST_THREADS],
     pub(crate) group_end: [u32; MOST_THREADS],
@@ -112,6 +128,12 @@ impl Default for Job {
             counters: 0,
             memo: 0,
             changes: 0,
+            facts: 0,
+            times: 0,
+            images: 0,
+            renamings: 0,
+            order: 0,
+            all: 0,
             places: 0,
             list: 0,
             again: 0,
@@ -125,6 +147,7 @@ impl Default for Job {
             capacity: 0,
             buckets: 0,
             memo_mask: 0,
+            facts_mask: 0,
             filter_mask: 0,
             first: 0,
             count: 0,
@@ -138,6 +161,13 @@ impl Default for Job {
             options: 0,
             patience: 0,
             asks_room: 0,
+            timed: 0,
+            renamed: 0,
+            criterion: 0,
+            unused: 0,
+            timed_part: [0; MOST_TIMED],
+            timed_base: [0; MOST_TIMED],
+            timed_count: [0; MOST_TIMED],
             place_base: [0; MOST_THREADS],
             place_count: [0; MOST_THREADS],
             group_end: [0; MOST_THREADS],

@@ -12,13 +12,14 @@
 
 pub mod cuda;
 mod device;
+mod facts;
 pub mod host;
 mod job;
 mod search;
 mod store;
 mod tables;
 
-use cyrano_engine::{Answer, Cause, Limits, Query, Question, Verdict, Watch};
+use cyrano_engine::{Answer, Cause, Limits, Query, Question, Stop, Verdict, Watch};
 use cyrano_explore::{Explore, Space, Summary, Unteachable};
 
 pub use device::{Device, Result, Trouble};
@@ -93,10 +94,19 @@ impl GpuSearch {
             Question::Outcomes => "outcomes",
         };
         let space = Space::new(query, &self.explore, limits);
-        let space = space.ok_or_else(|| format!("`{name}` needs another search than one by levels: not with --gpu"))?;
-        let mut search = Search::new(device, &self.settings, limits, watch);
-        let end = space.teach(&mut search).map_err(|why| refusal(name, why))?;
-        let (stats, told) = (search.stats(), search.told);
+        let mut space = space.ok_or_else(|| format!("`{name}` needs another search than one by levels: not with --gpu"))?;
+        let mut device = device;
+        let (end, stats, told) = loop {
+            let mut search = Search::new(device, &self.settings, limits, watch);
+            let end = space.teach(&mut search).map_err(|why| refusal(name, why))?;
+            let (stats, told) = (search.stats(), search.told);
+            let End::Stopped(Stop::Size, summary) = &end else { break (end, stats, told) };
+            // Timestamps were too close together.
+            match (space.wider(summary, limits), search.into_device()) {
+                (Some(wider), Some(free)) => (space, device) = (wider, free),
+                _ => break (end, stats, told),
+            }
+        };
         let answer = |path: &[Vec<u8>], wrong, summary: &Summary, stop| {
             space.answer(path, wrong, summary, stop, stats.clone(), limits)
         };

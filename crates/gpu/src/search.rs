@@ -128,6 +128,13 @@ impl<'s> Search<'s> {
         self.store.as_mut().expect("states are stored before anything is done with them")
     }
 
+    /// The device, for another search; nothing of this one is there any more.
+    pub fn into_device(self) -> Option<Box<dyn Device + Send>> {
+        let mut device = self.store.map(|store| store.device).or(self.device)?;
+        device.clear();
+        Some(device)
+    }
+
     /// What is to be said about the search.
     pub fn stats(&self) -> Stats {
         let device = self.store.as_ref().map_or(0, Store::peak_bytes);
@@ -236,6 +243,7 @@ impl<'s> Search<'s> {
         self.ended |= counters.ended != 0;
         let asks = self.store().asks(&counters)?;
         self.looks = self.store().looks(&counters)?;
+        let known = self.tables.learnt();
         self.look(teacher)?;
         if counters.full != 0 {
             self.told.grown += 1;
@@ -244,7 +252,11 @@ impl<'s> Search<'s> {
             }
         }
         self.told.asked += asks.len() as u64;
-        self.teach(teacher, &asks).map(|_| ())
+        self.teach(teacher, &asks)?;
+        if self.again > 0 && counters.full == 0 && self.tables.learnt() == known {
+            return Err(Trouble::Failed("it asks for what it was told".to_owned()).into());
+        }
+        Ok(())
     }
 
     fn watch_limits(&mut self, teacher: &dyn Teacher) -> Result<(), Halt> {

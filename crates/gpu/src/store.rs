@@ -7,7 +7,8 @@ use cyrano_explore::Field;
 
 use crate::Settings;
 use crate::device::{Buffer, Device, Result, Trouble};
-use crate::job::{BUCKET, Bits, Counters, Job, MOST_STATES};
+use crate::facts::pairs;
+use crate::job::{BUCKET, Counters, Job, MOST_STATES};
 
 /// How many states one launch expands at most.
 const MOST_CHUNK: u64 = 1 << 24;
@@ -164,11 +165,9 @@ impl Store {
     pub fn relay(&mut self, from: &[Field], to: &[Field], words: u64) -> Result<()> {
         let states = self.read_counters()?.states.min(self.job.capacity);
         let packed = |fields: &[Field]| -> Vec<u64> {
-            let flat = fields.iter().flat_map(|field| [field.word, field.shift, field.low]);
-            let flat: Vec<u32> = flat.collect();
-            flat.chunks(2).map(|pair| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32).collect()
+            let flat: Vec<u32> = fields.iter().flat_map(|field| [field.word, field.shift, field.low]).collect();
+            pairs(&flat)
         };
-        const { assert!(size_of::<Bits>() == 12) };
         let (mut old, mut new) = (Buffer::default(), Buffer::default());
         old.fill(self.device.as_mut(), &packed(from))?;
         new.fill(self.device.as_mut(), &packed(to))?;
@@ -220,7 +219,7 @@ impl Store {
             Work::Again(count) => (0, count, self.again[0].at),
         };
         self.job.again = self.again[1].at;
-        self.run("expand")?;
+        self.run_with_forms("expand")?;
         self.again.swap(0, 1);
         let mut counters = self.read_counters()?;
         let count = self.job.count;
@@ -244,7 +243,7 @@ impl Store {
         self.device.zero(self.filter.at, self.filter.words)?;
         (self.job.first, self.job.count) = (first, count);
         self.job.target = self.arena.at + 8 * target * u64::from(self.job.words);
-        self.run("scan")?;
+        self.run_with_forms("scan")?;
         let mut counters = self.read_counters()?;
         counters.asks = counters.asks.min(u64::from(self.job.asks_room));
         Ok(counters)
@@ -301,6 +300,10 @@ impl Store {
 
     fn run(&mut self, kernel: &str) -> Result<()> {
         self.launch(&format!("{kernel}_{}", self.job.words))
+    }
+
+    fn run_with_forms(&mut self, kernel: &str) -> Result<()> {
+        if self.job.order == 0 { self.run(kernel) } else { self.run(&format!("{kernel}_forms")) }
     }
 
     fn launch(&mut self, kernel: &str) -> Result<()> {

@@ -5,6 +5,7 @@
 use cyrano_explore::{Lesson, Speaks, Steps, Teacher};
 
 use crate::device::{Buffer, Device, Result, Trouble};
+use crate::facts::{Facts, pairs};
 use crate::job::{Job, MOST_THREADS, OPTION_LOOK_DONE, OPTION_MOMENTS};
 
 const PLACE_KNOWN: u64 = 1;
@@ -24,7 +25,13 @@ pub(crate) struct Tables {
     memo: Vec<u64>,
     mask: u64,
     entries: u64,
+    /// How many things were learnt.
+    learnt: u64,
     changes: Vec<u64>,
+    /// How many words there are for each change.
+    stride: usize,
+    /// If states have forms of their own, or a criterion listens.
+    pub facts: Option<Facts>,
     /// Whether the device does not know all of it yet.
     news: bool,
     /// What does not fit.
@@ -50,7 +57,10 @@ impl Tables {
             memo: Vec::new(),
             mask: 0,
             entries: 0,
+            learnt: 0,
             changes: Vec::new(),
+            stride: 1,
+            facts: None,
             news: true,
             trouble: None,
             buffers: Buffers::default(),
@@ -72,6 +82,12 @@ impl Tables {
         self.changes.clear();
         self.buffers.told = 0;
         self.news = true;
+        self.stride = words;
+        if let Some(renamings) = teacher.forms() {
+            self.stride = words + 1;
+            let flat: Vec<u32> = fields.iter().flat_map(|field| [field.word, field.shift, field.low]).collect();
+            self.facts.get_or_insert_default().begin(renamings, &pairs(&flat), fields.len(), job)?;
+        }
         job.words = words as u32;
         job.threads = threads.len() as u32;
         for (to, field) in job.field.iter_mut().zip(&fields[threads.clone()]) {
@@ -102,7 +118,21 @@ impl Tables {
             Lesson::Place { thread, number, done, depends } => self.place(thread, number as usize, done, depends),
             Lesson::Steps(steps) => self.steps(&steps),
             Lesson::Moment(key) => self.add(MOMENTS, key, ENTRY_KNOWN),
+            Lesson::Heard { said, kept, outcome } => self.learn_fact(|facts| facts.heard(said, kept, outcome)),
+            Lesson::Form(lesson) => self.learn_fact(|facts| facts.form(lesson)),
+            Lesson::Gaps { times, increments } => self.learn_fact(|facts| facts.gaps(times, increments)),
         }
+    }
+
+    fn learn_fact(&mut self, learn: impl FnOnce(&mut Facts)) {
+        if let Some(facts) = &mut self.facts {
+            learn(facts);
+        }
+    }
+
+    /// How many things were learnt.
+    pub fn learnt(&self) -> u64 {
+        self.learnt + self.facts.as_ref().map_or(0, Facts::count)
     }
 
     fn place(&mut self, thread: usize, number: usize, done: bool, depends: &[u64]) {
@@ -115,6 +145,7 @@ impl Tables {
             record[0] = PLACE_KNOWN | if done { PLACE_DONE } else { 0 };
             record[1..].copy_from_slice(depends);
             self.news = true;
+            self.learnt += 1;
         }
     }
 
@@ -124,17 +155,26 @@ impl Tables {
         if self.find(thread, steps.key).is_err() {
             return;
         }
-        let (count, at) = (steps.changes.len() / self.words, self.changes.len() / self.words);
+        let (count, at) = (steps.changes.len() / self.words, self.changes.len() / self.stride);
         if count > 0xffff || at > u32::MAX as usize {
             self.trouble = Some(Trouble::Failed("there are too many remembered steps".to_owned()));
             return;
         }
         let mut about = ENTRY_KNOWN | (count as u64) << 16 | (at as u64) << 32;
-        self.changes.extend_from_slice(steps.changes);
+        if self.facts.is_some() {
+            for (change, said) in steps.changes.chunks_exact(self.words).zip(steps.said) {
+                self.changes.extend_from_slice(change);
+                self.changes.push(u64::from(*said));
+            }
+        } else {
+            self.changes.extend_from_slice(steps.changes);
+        }
+        if steps.wrong > 0 || self.facts.is_some() {
+            self.changes.push(steps.wrong as u64 | u64::from(steps.increments) << 32);
+            self.changes.resize(self.changes.len().next_multiple_of(self.stride), 0);
+        }
         if steps.wrong > 0 {
             about |= ENTRY_WRONG;
-            self.changes.push(steps.wrong as u64);
-            self.changes.resize(self.changes.len().next_multiple_of(self.words), 0);
         }
         if steps.speaks == Speaks::AskHistory {
             about |= ENTRY_SPEAKS;
@@ -169,6 +209,7 @@ impl Tables {
         entry[1..].copy_from_slice(key);
         self.entries += 1;
         self.news = true;
+        self.learnt += 1;
         if 2 * self.entries > self.mask {
             self.widen();
         }
@@ -188,6 +229,9 @@ impl Tables {
     pub fn tell(&mut self, device: &mut dyn Device, job: &mut Job) -> Result<()> {
         if let Some(trouble) = &self.trouble {
             return Err(trouble.clone());
+        }
+        if let Some(facts) = &mut self.facts {
+            facts.tell(device, job)?;
         }
         if !std::mem::take(&mut self.news) {
             return Ok(());
@@ -214,6 +258,7 @@ impl Tables {
     /// Bytes that it takes on the host.
     pub fn bytes(&self) -> u64 {
         let places: usize = self.places.iter().map(Vec::capacity).sum();
-        8 * (places + self.memo.capacity() + self.changes.capacity()) as u64
+        let facts = self.facts.as_ref().map_or(0, Facts::bytes);
+        facts + 8 * (places + self.memo.capacity() + self.changes.capacity()) as u64
     }
 }

@@ -72,7 +72,109 @@ const LEAST: i128 = -8;
 /// A bit that says that timestamps are known.
 const KNOWN: Times = 1 << 127;
 
+/// Something to know about the forms of tuples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FormLesson {
+    /// The timestamps of a part with a number, with a bit that says that they are known.
+    Times {
+        /// The part.
+        part: usize,
+        /// Its number.
+        number: u32,
+        /// The timestamps.
+        times: u128,
+    },
+    /// Whether a tuple with these timestamps is ranked.
+    Ranking {
+        /// The timestamps.
+        times: u128,
+        /// Whether it is.
+        ranked: bool,
+    },
+    /// What becomes of a part of a tuple with these timestamps.
+    Ranked {
+        /// The timestamps of the tuple.
+        times: u128,
+        /// The part.
+        part: usize,
+        /// Its number.
+        number: u32,
+        /// Its number in the ranked tuple.
+        to: u32,
+    },
+    /// What becomes of a part under a renaming.
+    Image {
+        /// The renaming.
+        renaming: usize,
+        /// The part.
+        part: usize,
+        /// Its number.
+        number: u32,
+        /// The number where it gets to.
+        to: u32,
+    },
+}
+
+/// What there is to forms, beside what is learnt.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Renamings {
+    /// The parts that may have timestamps.
+    pub timed: Vec<usize>,
+    /// For each renaming and each part the one that it comes from.
+    pub from: Vec<Vec<usize>>,
+    /// The parts in the order in which they are compared.
+    pub order: Vec<usize>,
+    /// The part of what a criterion keeps.
+    pub criterion: Option<usize>,
+}
+
 impl Forms {
+    /// What there is beside what is learnt.
+    pub fn renamings(&self, criterion: Option<usize>) -> Renamings {
+        let from = self.renamings.iter().map(|renaming| renaming.from.clone()).collect();
+        Renamings { timed: self.timed.clone(), from, order: self.order.clone(), criterion }
+    }
+
+    /// Tells what is known about the timestamps of a tuple.
+    pub fn tell_times<B: Bits>(&self, words: &[u64], parts: &[B], tell: &mut dyn FnMut(FormLesson)) {
+        for part in &self.timed {
+            let number = parts[*part].get(words);
+            let times = self.times[*part].get(number as usize).copied().unwrap_or(0);
+            if times != 0 {
+                tell(FormLesson::Times { part: *part, number, times });
+            }
+        }
+        let Ok(times) = self.times(words, parts) else { return };
+        if let Some(ranking) = self.rankings.get(&times) {
+            tell(FormLesson::Ranking { times, ranked: *ranking != 0 });
+        }
+    }
+
+    /// Tells what is known about the form of a tuple.
+    pub fn tell<B: Bits, const W: usize>(&self, words: &[u64; W], parts: &[B], tell: &mut dyn FnMut(FormLesson)) {
+        let mut ranked = *words;
+        if !self.timed.is_empty() {
+            self.tell_times(words, parts, tell);
+            let Ok(times) = self.times(words, parts) else { return };
+            let ranking = self.rankings.get(&times).copied().unwrap_or(0);
+            for part in self.timed.iter().filter(|_| ranking != 0) {
+                let number = parts[*part].get(words);
+                if let Some(to) = self.ranked.get(&(ranking, *part as u32, number)) {
+                    parts[*part].put(&mut ranked, *to);
+                    tell(FormLesson::Ranked { times, part: *part, number, to: *to });
+                }
+            }
+        }
+        for (at, renaming) in self.renamings.iter().enumerate() {
+            for (part, images) in renaming.images.iter().enumerate() {
+                let number = parts[part].get(&ranked);
+                if let Some(to) = images.get(number as usize).and_then(|to| to.checked_sub(1)) {
+                    tell(FormLesson::Image { renaming: at, part, number, to });
+                }
+            }
+        }
+    }
+
     /// For states of a machine that are cut into these: locations, others that are shared, threads, the criterion.
     pub fn new(m: &Machine<'_>, shared: usize, parts: usize) -> Self {
         let threads = m.threads.len();

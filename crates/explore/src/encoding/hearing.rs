@@ -13,7 +13,7 @@ const MOST_OUTCOMES: usize = 1 << 22;
 
 /// What becomes of what a criterion keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub enum Outcome {
     /// It keeps what has this number.
     Keeps(u32),
     /// Something is wrong.

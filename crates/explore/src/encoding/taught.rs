@@ -38,7 +38,7 @@ pub(crate) fn teach<T: Taught>(
     property: Option<&Property>,
     search: &mut T,
 ) -> Result<T::End, Unteachable> {
-    if !m.has_local_steps() {
+    if !m.remembers_steps() {
         return Err(Unteachable::Steps);
     }
     if m.races {

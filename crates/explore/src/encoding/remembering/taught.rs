@@ -5,9 +5,11 @@
 
 use std::ops::Range;
 
-use super::{Halt, InMemory, Remembering};
+use super::{About, Entry, Halt, InMemory, Remembering};
 use crate::criteria::judge::goes_on;
-use crate::encoding::layout::{Bits, Segment, and, or};
+pub use crate::encoding::forms::{FormLesson, Renamings};
+pub use crate::encoding::hearing::Outcome;
+use crate::encoding::layout::{Bits, Segment, and, or, xor};
 use crate::search::space::{Summary, Wrong, summary};
 use crate::semantics::step::Successors;
 use crate::store::Address;
@@ -47,6 +49,24 @@ pub enum Lesson<'l> {
     Steps(Steps<'l>),
     /// Nothing is wrong in states where the bits that are judged are these.
     Moment(&'l [u64]),
+    /// What becomes of what the criterion keeps.
+    Heard {
+        /// The number of what is said.
+        said: u32,
+        /// The number of what it kept.
+        kept: u32,
+        /// What becomes of it.
+        outcome: Outcome,
+    },
+    /// What is known about the forms of states.
+    Form(FormLesson),
+    /// Nothing that is added to timestamps shortens a gap where the timestamps of a state are these.
+    Gaps {
+        /// The timestamps.
+        times: u128,
+        /// The number of the list of what is added to.
+        increments: u32,
+    },
 }
 
 /// What the steps of a thread do.
@@ -60,6 +80,10 @@ pub struct Steps<'l> {
     pub speaks: Speaks,
     /// The words of the differences that they make, one after the other.
     pub changes: &'l [u64],
+    /// For each of them the number of what is said, if a criterion listens.
+    pub said: &'l [u32],
+    /// The number of the list of timestamps that they add to; 0 if that is none.
+    pub increments: u32,
     /// In how many steps something goes wrong. These lead nowhere.
     pub wrong: usize,
 }
@@ -105,6 +129,8 @@ pub trait Teacher {
     fn alike(&self) -> &[Vec<usize>];
     /// The bits of the history of calls.
     fn history(&self) -> Vec<u64>;
+    /// How states get their forms, and who listens; none if they are kept as they come and nobody does.
+    fn forms(&self) -> Option<Renamings>;
     /// The bits that an invariant depends on, if there is one.
     fn judged(&self) -> Option<Vec<u64>>;
     /// Whether states with all threads done are to be looked at, each of them.
@@ -150,7 +176,10 @@ impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
             let memo = self.threads[thread].memo_of(&entry);
             let changes: Vec<u64> = memo.changes(&entry).iter().flat_map(|(change, ..)| *change).collect();
             let wrong = memo.events(&entry).len();
-            let silently = Steps { thread, key: &silent, speaks: Speaks::No, changes: &changes, wrong };
+            let said: Vec<u32> = memo.changes(&entry).iter().map(|(.., said)| *said).collect();
+            let increments = entry.about.increments;
+            let silently =
+                Steps { thread, key: &silent, speaks: Speaks::No, changes: &changes, said: &said, increments, wrong };
             if entry.about.speaks {
                 let key = or(&silent, &and(words, &self.history));
                 tell(Lesson::Steps(Steps { speaks: Speaks::AskHistory, changes: &[], wrong: 0, ..silently }));
@@ -158,9 +187,55 @@ impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
             } else {
                 tell(Lesson::Steps(silently));
             }
+            if self.forms.is_some() {
+                self.tell_forms(words, thread, &entry, tell)?;
+            }
         }
         if self.m.named.is_some() {
             tell(Lesson::Moment(&and(words, &self.seen)));
+        }
+        Ok(())
+    }
+
+    /// The same about what a criterion hears of the steps of a thread, and about the forms of the states behind them.
+    fn tell_forms(
+        &mut self,
+        words: &[u64; W],
+        thread: usize,
+        entry: &Entry<W, About>,
+        tell: &mut dyn FnMut(Lesson<'_>),
+    ) -> Result<(), Halt> {
+        let mut goes_wrong = entry.goes_wrong();
+        let criterion = self.parts.len() - 1;
+        for at in self.threads[thread].memo.range(entry) {
+            let (change, (), _, said) = self.threads[thread].memo.change(at);
+            let mut new = xor(words, &change);
+            if said != 0 {
+                let kept = self.parts[criterion].get(words);
+                let Some(outcome) = self.hearing.outcome(said, kept) else { continue };
+                tell(Lesson::Heard { said, kept, outcome });
+                match outcome {
+                    Outcome::Keeps(number) => self.parts[criterion].put(&mut new, number),
+                    Outcome::Wrong => goes_wrong = true,
+                    Outcome::Dropped => {}
+                }
+                if !matches!(outcome, Outcome::Keeps(_)) {
+                    continue;
+                }
+            }
+            let Self { forms, parts, .. } = self;
+            forms.as_ref().expect("states have forms").tell(&new, parts, &mut |lesson| tell(Lesson::Form(lesson)));
+        }
+        // Where something goes wrong the steps are other ones; nobody goes on there.
+        if goes_wrong && self.judge.hit.is_none() {
+            return Err(Halt::Formless);
+        }
+        let Self { forms, parts, .. } = self;
+        if let (Some(forms), increments @ 1..) = (forms, entry.about.increments) {
+            if let Ok(times) = forms.times(words, parts) {
+                forms.tell_times(words, parts, &mut |lesson| tell(Lesson::Form(lesson)));
+                tell(Lesson::Gaps { times, increments });
+            }
         }
         Ok(())
     }
@@ -190,6 +265,11 @@ impl<const W: usize> Teacher for Remembering<'_, '_, '_, InMemory, W> {
 
     fn history(&self) -> Vec<u64> {
         self.history.to_vec()
+    }
+
+    fn forms(&self) -> Option<Renamings> {
+        let has = self.m.has_criterion();
+        self.forms.as_ref().map(|forms| forms.renamings(has.then(|| self.parts.len() - 1)))
     }
 
     fn judged(&self) -> Option<Vec<u64>> {
