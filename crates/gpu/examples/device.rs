@@ -2,7 +2,7 @@
 //!
 //! `device compare` asks both about the models of `benches/spin` and the tests of `library/litmus`; it ends with 1 if they differ.
 //! `device rate SECONDS FILE MODEL [NAME=VALUE]...` searches once without thread symmetry, `device reduced …` with it, and prints a line.
-//! `device spoil` has the device given up in the middle. With `HOST_KERNELS=LIBRARY` in front this machine's processor is the device.
+//! With `HOST_KERNELS=LIBRARY` this machine's processor is the device, with `crates/gpu/kernels/host.cpp` compiled to a library.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use cyrano_engine::{Answer, Engine, Limits, Query, Question};
 use cyrano_explore::Explore;
 use cyrano_gpu::cuda::Cuda;
-use cyrano_gpu::host::{Host, compile};
+use cyrano_gpu::host::Host;
 use cyrano_gpu::{Device, GpuSearch, Settings, Told};
 use cyrano_ir::{Program, Property, TxCriterion};
 use cyrano_memory::Model;
@@ -19,9 +19,6 @@ use cyrano_memory::Model;
 fn device() -> Result<Box<dyn Device + Send>, String> {
     if let Some(library) = std::env::var_os("HOST_KERNELS") {
         let library = Path::new(&library);
-        if !library.exists() {
-            compile(library)?;
-        }
         return Ok(Box::new(Host::open(library, 2, 4 << 30).map_err(|trouble| trouble.to_string())?));
     }
     Ok(Box::new(Cuda::open(0).map_err(|trouble| trouble.to_string())?))

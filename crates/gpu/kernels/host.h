@@ -24,6 +24,7 @@ typedef void (*HostKernel)(const Job &);
 #define LANE host_lane
 #define LANES host_lanes
 #define INLINE inline
+#define NO_UNROLL
 
 static inline u64 load(const u64 *at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
 static inline void publish(u64 *at, u64 value) { __atomic_store_n(at, value, __ATOMIC_RELEASE); }

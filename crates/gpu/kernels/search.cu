@@ -26,6 +26,8 @@ typedef unsigned char u8;
 #define LANE ((u64)blockIdx.x * blockDim.x + threadIdx.x)
 #define LANES ((u64)gridDim.x * blockDim.x)
 #define INLINE __device__ __forceinline__
+// Loops whose number of rounds is not known: code that is short stays in the instruction cache.
+#define NO_UNROLL _Pragma("unroll 1")
 
 // A load that no cache of one multiprocessor answers.
 INLINE u64 load(const u64 *at) {
@@ -34,9 +36,9 @@ INLINE u64 load(const u64 *at) {
     return value;
 }
 
+// Behind all that this lane has written. A fence would empty the caches of the multiprocessor, too, which hold what is known about steps.
 INLINE void publish(u64 *at, u64 value) {
-    __threadfence();
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
 }
 
 INLINE u64 swap_if(u64 *at, u64 expected, u64 value) { return atomicCAS(at, expected, value); }
@@ -149,6 +151,7 @@ struct Job {
 #define FAULT_NO_COMPARE 256u // deliberate bugs, for tests
 #define FAULT_NO_RETRY 512u
 #define FAULT_HOLES 1024u
+#define OPTION_FEW_TAGS 2048u // for tests, so that different states have the same tag
 
 #define PLACE_KNOWN 1u
 #define PLACE_DONE 2u
@@ -226,10 +229,10 @@ struct Probe {
     u64 bucket, tag;
     u32 at, seen;
 
-    INLINE Probe(u64 hash, u64 buckets) {
-        bucket = high(hash, buckets);
+    INLINE Probe(u64 hash, const Job &job) {
+        bucket = high(hash, job.buckets);
         // No tag is 0, so that no slot with one is empty.
-        tag = ((hash >> 4 & 0xffffff) | 1) << NUMBER_BITS;
+        tag = ((hash >> 4 & (job.options & OPTION_FEW_TAGS ? 6 : 0xffffff)) | 1) << NUMBER_BITS;
         at = (u32)hash & (BUCKET - 1);
         seen = 0;
     }
@@ -250,6 +253,7 @@ struct Probe {
 
 // Waits until a slot with this tag says where its state is.
 INLINE u64 published(const Job &job, const u64 *slot, u64 value) {
+NO_UNROLL
     for (u32 looks = 0; (value & NUMBERS) == WRITING; looks++) {
         if (looks >= job.patience) {
             store(&job.counters->stalled, 1);
@@ -272,7 +276,8 @@ template <int W> INLINE bool is_at(const Job &job, u64 number, const State<W> &s
 
 // Inserts a state; false if there was no room for it.
 template <int W> INLINE bool insert(const Job &job, const State<W> &state) {
-    Probe probe(hash_of(state), job.buckets);
+    Probe probe(hash_of(state), job);
+NO_UNROLL
     while (true) {
         u64 *slot = job.slots + probe.slot();
         u64 value = load(slot);
@@ -310,6 +315,7 @@ template <int W> INLINE u64 memo_find(const Job &job, const State<W> &key, u32 t
         hash = (hash ^ key.word[i]) * 0x9fb21c651e98df25ull;
         hash ^= hash >> 32;
     }
+NO_UNROLL
     for (u64 at = hash & job.memo_mask;; at = (at + 1) & job.memo_mask) {
         const u64 *entry = job.memo + at * (W + 1);
         u64 known = entry[0];
@@ -324,9 +330,12 @@ template <int W> INLINE u64 memo_find(const Job &job, const State<W> &key, u32 t
 // Sorts the numbers of threads that may exchange their places.
 template <int W> INLINE void sort(const Job &job, State<W> &state) {
     u32 start = 0;
+NO_UNROLL
     for (u32 group = 0; group < job.groups; group++) {
+NO_UNROLL
         for (u32 end = start + 1; end < job.group_end[group]; end++) {
             u32 number = get(state, job.member[end]), at = end;
+NO_UNROLL
             for (; at > start; at--) {
                 u32 before = get(state, job.member[at - 1]);
                 if (before <= number) break;
@@ -368,6 +377,7 @@ struct Found {
 INLINE u64 fact_find(const Job &job, u64 first, u64 second) {
     u64 hash = (first * 0x9fb21c651e98df25ull) ^ second;
     hash = spread(hash * 0x9e3779b97f4a7c15ull);
+NO_UNROLL
     for (u64 at = hash & job.facts_mask;; at = (at + 1) & job.facts_mask) {
         const u64 *entry = job.facts + at * 3;
         if (entry[2] == 0) return 0;
@@ -387,6 +397,7 @@ struct Times {
 template <int W> INLINE bool times_of(const Job &job, const State<W> &state, Times &times) {
     u64 low = 0, high = 0;
     bool all = true;
+NO_UNROLL
     for (u32 i = 0; i < job.timed; i++) {
         u32 number = get(state, job.all[job.timed_part[i]]);
         const u64 *known = job.times + 2 * ((u64)job.timed_base[i] + number);
@@ -409,6 +420,7 @@ template <int W> INLINE bool rank(const Job &job, State<W> &state, Times &times)
     if (!times_of(job, state, times) || (times.known & RANKING_KNOWN) == 0) return false;
     if ((times.known & IS_RANKED) == 0) return true;
     State<W> ranked = state;
+NO_UNROLL
     for (u32 i = 0; i < job.timed; i++) {
         u32 part = job.timed_part[i], number = get(state, job.all[part]);
         const u64 *known = job.times + 2 * ((u64)job.timed_base[i] + number);
@@ -431,9 +443,11 @@ template <int W> INLINE u32 image(const Job &job, const State<W> &state, const u
 // Takes the renaming of a state that stands for all; false if something is not known.
 template <int W> INLINE bool rename(const Job &job, State<W> &state) {
     State<W> best = state;
+NO_UNROLL
     for (u32 at = 0; at < job.renamed; at++) {
         const u32 *renaming = job.renamings + 3 * (u64)at * job.parts;
         bool smaller = false;
+NO_UNROLL
         for (u32 i = 0; i < job.parts; i++) {
             u32 part = job.order[i], to = image(job, state, renaming, part);
             if (to == 0) return false;
@@ -478,6 +492,7 @@ INLINE Found successors(const Job &job, const State<W> &state, u64 number, Visit
     Found found = {0, true, false, false, false};
     Times times = {0, 0, 0};  // no set has 0 for its second word
     const u32 stride = W + (F ? 1 : 0);
+NO_UNROLL
     for (u32 thread = 0; thread < job.threads; thread++) {
         u32 part = get(state, job.field[thread]);
         const u64 *place = job.places + (u64)(job.place_base[thread] + part) * (W + 1);
@@ -506,6 +521,7 @@ INLINE Found successors(const Job &job, const State<W> &state, u64 number, Visit
         const u64 *change = job.changes + (entry >> 32) * stride;
         found.steps += changes;
         bool unknown = false;
+NO_UNROLL
         for (u32 i = 0; i < changes; i++, change += stride) {
             State<W> next;
 #pragma unroll
@@ -550,6 +566,7 @@ template <int W> struct Insert {
 template <int W, bool F> INLINE void expand(const Job &job) {
     u64 transitions = 0;
     Insert<W> visit = {job};
+NO_UNROLL
     for (u64 i = LANE; i < job.count; i += LANES) {
         u64 number = job.list ? job.list[i] : job.first + i;
         Found found = {0, true, true, false, false};
@@ -582,6 +599,7 @@ template <int W> struct Compare {
 // Finds the first state of a range with a step to the target.
 template <int W, bool F> INLINE void scan(const Job &job) {
     Compare<W> visit = {fetch<W>(job.target), false};
+NO_UNROLL
     for (u64 i = LANE; i < job.count; i += LANES) {
         u64 number = job.first + i;
         visit.met = false;
@@ -592,10 +610,11 @@ template <int W, bool F> INLINE void scan(const Job &job) {
 
 // Puts the states of a range, which are different ones, into a table that does not have them.
 template <int W> INLINE void rebuild(const Job &job) {
+NO_UNROLL
     for (u64 i = LANE; i < job.count; i += LANES) {
         u64 number = job.first + i;
         if ((job.options & FAULT_HOLES) && number % 64 == 63) continue;
-        Probe probe(hash_of(fetch<W>(job.arena + number * W)), job.buckets);
+        Probe probe(hash_of(fetch<W>(job.arena + number * W)), job);
         while (load(job.slots + probe.slot()) != 0 || swap_if(job.slots + probe.slot(), 0, probe.tag | number) != 0) {
             if (!probe.advance(job.buckets)) {
                 store(&job.counters->full, 1);
@@ -607,10 +626,11 @@ template <int W> INLINE void rebuild(const Job &job) {
 
 // Counts the states of a range that the table does not have where the arena has them.
 template <int W> INLINE void audit(const Job &job) {
+NO_UNROLL
     for (u64 i = LANE; i < job.count; i += LANES) {
         u64 number = job.first + i;
         State<W> state = fetch<W>(job.arena + number * W);
-        Probe probe(hash_of(state), job.buckets);
+        Probe probe(hash_of(state), job);
         bool good = false;
         while (true) {
             u64 value = load(job.slots + probe.slot());
@@ -651,22 +671,27 @@ FOR_WORDS(16)
 
 // Copies the states of a list.
 KERNEL(gather) {
+NO_UNROLL
     for (u64 i = LANE; i < job.count; i += LANES) {
         const u64 *state = job.arena + job.list[i] * job.words;
+NO_UNROLL
         for (u32 word = 0; word < job.words; word++) job.moved[i * job.words + word] = state[word];
     }
 }
 
 // Gives states another layout, in place if they keep their length.
 KERNEL(relayout) {
+NO_UNROLL
     for (u64 i = LANE; i < job.count; i += LANES) {
         const u64 *old = job.arena + i * job.words;
         u64 words[16] = {};
+NO_UNROLL
         for (u32 part = 0; part < job.parts; part++) {
             Field from = job.from[part], to = job.to[part];
             u64 number = (u32)(old[from.word] >> from.shift) & from.low;
             words[to.word] |= number << to.shift;
         }
+NO_UNROLL
         for (u32 word = 0; word < job.words_to; word++) job.moved[i * job.words_to + word] = words[word];
     }
 }

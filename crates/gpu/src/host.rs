@@ -3,7 +3,6 @@
 //! It is how the search is tested where there is no GPU. It does the same in the same order, with threads for blocks.
 
 use std::path::Path;
-use std::process::Command;
 
 use libloading::Library;
 use rustc_hash::FxHashMap;
@@ -25,15 +24,6 @@ pub struct Host {
     pub fails_after: Option<u64>,
     /// Whether what it says of the states is to be wrong then, instead.
     pub lies: bool,
-}
-
-/// Compiles the kernels to a library with the machine's C++ compiler; what is wrong if that cannot be done.
-pub fn compile(library: &Path) -> std::result::Result<(), String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/host.cpp");
-    let mut command = Command::new("c++");
-    command.args(["-std=c++17", "-O2", "-shared", "-fPIC", "-pthread", "-Wno-unknown-pragmas", "-o"]);
-    let output = command.arg(library).arg(source).output().map_err(|error| format!("c++: {error}"))?;
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
 impl Host {

@@ -45,7 +45,7 @@ pub struct Settings {
     pub filter_bits: u32,
     /// How often somebody looks whether another one has written a state.
     pub patience: u32,
-    /// Deliberate bugs, for tests: bits of `FAULT_` in the kernels.
+    /// Deliberate bugs and smaller tags, for tests: bits as in the kernels.
     pub faults: u32,
 }
 

@@ -186,6 +186,7 @@ impl<'s> Search<'s> {
             return Err(self.stop(Stop::Memory, teacher));
         }
         self.states = (states.len() / words) as u64;
+        self.transitions = teacher.summary().transitions;
         self.levels = vec![0, self.states];
         Ok(())
     }

@@ -110,7 +110,8 @@ impl Store {
     /// A table for as many states as the arena has room for, with those that are there.
     fn table(&mut self) -> Result<()> {
         self.slots.release(self.device.as_mut());
-        self.slots = Buffer::new(self.device.as_mut(), self.slots_for(self.job.capacity))?;
+        let slots = self.slots_for(self.job.capacity);
+        self.slots = Buffer::new(self.device.as_mut(), slots)?;
         self.peak = self.peak.max(self.arena.words + self.slots.words);
         (self.job.slots, self.job.buckets) = (self.slots.at, self.slots.words / BUCKET);
         self.fill_table()
@@ -118,13 +119,9 @@ impl Store {
 
     fn fill_table(&mut self) -> Result<()> {
         self.device.zero(self.slots.at, self.slots.words)?;
-        let states = self.read_counters()?.states.min(self.job.capacity);
-        let mut counters = Counters { states, ..Counters::default() };
-        self.write_counters(counters)?;
-        (self.job.first, self.job.count) = (0, states);
+        (self.job.first, self.job.count) = (0, self.settle()?);
         self.run("rebuild")?;
-        counters = self.read_counters()?;
-        if counters.full != 0 {
+        if self.read_counters()?.full != 0 {
             return Err(Trouble::Failed("the table does not take the states that it had".to_owned()));
         }
         Ok(())
@@ -140,9 +137,16 @@ impl Store {
             return Ok(false);
         }
         self.slots.release(self.device.as_mut());
-        let states = self.read_counters()?.states.min(old);
+        let states = self.settle()?;
         self.rehouse(capacity, words, |store, arena| store.device.copy(arena.at, store.arena.at, states * words))?;
         Ok(true)
+    }
+
+    /// How many states there are. Numbers beyond the arena were taken in vain, and are forgotten: in a larger arena nothing would be there.
+    fn settle(&mut self) -> Result<u64> {
+        let states = self.read_counters()?.states.min(self.job.capacity);
+        self.write_counters(Counters { states, ..Counters::default() })?;
+        Ok(states)
     }
 
     /// Another arena, which `fill` fills, and a table for it.
@@ -163,7 +167,7 @@ impl Store {
 
     /// Gives all states another layout, of so many words.
     pub fn relay(&mut self, from: &[Field], to: &[Field], words: u64) -> Result<()> {
-        let states = self.read_counters()?.states.min(self.job.capacity);
+        let states = self.settle()?;
         let packed = |fields: &[Field]| -> Vec<u64> {
             let flat: Vec<u32> = fields.iter().flat_map(|field| [field.word, field.shift, field.low]).collect();
             pairs(&flat)
@@ -251,8 +255,7 @@ impl Store {
 
     /// How many states the table does not have in their place.
     pub fn audit(&mut self) -> Result<u64> {
-        let states = self.read_counters()?.states.min(self.job.capacity);
-        self.write_counters(Counters { states, ..Counters::default() })?;
+        let states = self.settle()?;
         let mut first = 0;
         while first < states {
             (self.job.first, self.job.count) = (first, (states - first).min(1 << 28));

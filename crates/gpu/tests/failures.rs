@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Instance, case, facts, host, search, tiny};
+use common::{FEW_TAGS, Instance, case, facts, host, search, tiny};
 use cyrano_engine::{Cause, Stop, Verdict};
 use cyrano_gpu::{Settings, cuda};
 use sha2::{Digest, Sha256};
@@ -48,8 +48,8 @@ fn a_table_that_was_spoilt_gives_no_verdict() {
 
 #[test]
 fn too_little_memory_is_refused_in_time() {
-    let case = case(PETERSON);
-    for memory in [1 << 18, 1 << 19, 3 << 18] {
+    let case = case(("benches/spin/philosophers.rml", "sc", &[("N", 8)]));
+    for memory in [1 << 18, 5 << 19, 3 << 20] {
         let Some(device) = host(2) else { return };
         let settings = Settings { memory: Some(memory), ..tiny() };
         let (answer, _) = search(&case, settings, device).expect("it is for devices");
@@ -65,7 +65,7 @@ fn bugs_are_noticed() {
     let expected = facts(&case.expected());
     for fault in [256, 512, 1024] {
         let Some(device) = host(2) else { return };
-        let (answer, _) = search(&case, Settings { faults: fault, ..tiny() }, device).expect("it is for devices");
+        let (answer, _) = search(&case, Settings { faults: fault | FEW_TAGS, ..tiny() }, device).expect("it is for devices");
         assert_ne!(facts(&answer), expected, "fault {fault}");
     }
 }

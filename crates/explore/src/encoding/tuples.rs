@@ -165,7 +165,7 @@ impl WithWords for Running<'_, '_, '_> {
                 let mut steps = Remembering::<InMemory, W>::new(m, dictionary, nothing(m, property));
                 let left = learnt.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 left.into_iter().for_each(|left| steps.take_up(left));
-                Remembered { m, steps, keys: keys(), learnt }
+                Remembered { steps, keys: keys(), learnt }
             }),
             Cut::Coarse => search.run(|| Plain::new(m, property, Compressed::new(dictionary, keys()))),
         }
@@ -174,7 +174,6 @@ impl WithWords for Running<'_, '_, '_> {
 
 /// A worker with remembered steps.
 struct Remembered<'d, 'm, 'a, const W: usize> {
-    m: &'m Machine<'m>,
     steps: Remembering<'d, 'm, 'a, InMemory, W>,
     keys: WordKeys<W>,
     learnt: &'d Mutex<Vec<Learnt>>,

@@ -3,11 +3,12 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question};
 use cyrano_explore::Explore;
-use cyrano_gpu::host::{Host, compile};
+use cyrano_gpu::host::Host;
 use cyrano_gpu::{GpuSearch, Settings, Told};
 use cyrano_ir::{Program, Property, TxCriterion};
 use cyrano_memory::Model;
@@ -89,9 +90,21 @@ pub fn limits() -> Limits {
     Limits { memory: 1 << 30, ..Limits::default() }
 }
 
+/// An option of the kernels: different states have the same tag.
+pub const FEW_TAGS: u32 = 2048;
+
 /// So little room that everything happens: full tables, growth, collisions, states that are expanded again.
 pub fn tiny() -> Settings {
-    Settings { states: 50, growth: 2, slots: 1.05, chunk: 97, filter_bits: 3, ..Settings::default() }
+    Settings { states: 50, growth: 2, slots: 1.05, chunk: 97, filter_bits: 3, faults: FEW_TAGS, ..Settings::default() }
+}
+
+/// Compiles the kernels to a library with the machine's C++ compiler; what is wrong if that cannot be done.
+fn compile(library: &Path) -> Result<(), String> {
+    let source = root().join("crates/gpu/kernels/host.cpp");
+    let mut command = Command::new("c++");
+    command.args(["-std=c++17", "-O2", "-shared", "-fPIC", "-pthread", "-Wno-unknown-pragmas", "-o"]);
+    let output = command.arg(library).arg(source).output().map_err(|error| format!("c++: {error}"))?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
 /// The kernels for this machine, compiled once; `None` if it has no C++ compiler.

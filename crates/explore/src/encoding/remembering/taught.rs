@@ -281,7 +281,10 @@ impl<const W: usize> Teacher for Remembering<'_, '_, '_, InMemory, W> {
     }
 
     fn initial(&mut self, visit: &mut dyn FnMut(&[u64])) -> Result<Option<Wrong>, Untold> {
-        self.initial(|state| visit(&state))?;
+        if let Err(halt) = self.initial(|state| visit(&state)) {
+            self.judge.hit = None;
+            return Err(halt.into());
+        }
         Ok(self.found())
     }
 
@@ -289,8 +292,12 @@ impl<const W: usize> Teacher for Remembering<'_, '_, '_, InMemory, W> {
         let words: [u64; W] = std::array::from_fn(|at| state.get(at).copied().unwrap_or(0));
         // Only what is not known is asked for here, so how often something is computed says nothing.
         (self.expanded, self.computed) = (0, 0);
-        self.successors(Address::NONE, &words, &mut |_, ()| {})?;
-        self.tell(&words, tell)?;
+        let told = self.successors(Address::NONE, &words, &mut |_, ()| {}).and_then(|()| self.tell(&words, tell));
+        if let Err(halt) = told {
+            // What goes wrong here is found when this state comes again, and not before.
+            self.judge.hit = None;
+            return Err(halt.into());
+        }
         Ok(self.found())
     }
 
