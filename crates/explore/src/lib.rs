@@ -24,7 +24,7 @@ mod supports;
 pub use encoding::foreign::Foreign;
 pub use encoding::packing::{Packing, SharedNumbers};
 pub use encoding::remembering::taught::{
-    Field, FormLesson, Lesson, Outcome, Renamings, Speaks, Steps, Teacher, Untold,
+    Field, FormLesson, Lesson, Outcome, Pupil, Renamings, Speaks, Steps, Teacher, Untold,
 };
 pub use encoding::taught::{Taught, Unteachable};
 pub use faults::Fault;

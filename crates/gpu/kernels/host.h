@@ -43,4 +43,5 @@ static inline void least(u64 *at, u64 value) {
     }
 }
 static inline u32 exchange(u32 *at, u32 value) { return __atomic_exchange_n(at, value, __ATOMIC_ACQ_REL); }
+static inline u32 peek(const u32 *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
 static inline void store(u64 *at, u64 value) { __atomic_store_n(at, value, __ATOMIC_RELAXED); }

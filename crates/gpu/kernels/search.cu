@@ -65,6 +65,7 @@ INLINE void add_all(u64 *counter, u64 value) {
 
 INLINE void least(u64 *at, u64 value) { atomicMin(at, value); }
 INLINE u32 exchange(u32 *at, u32 value) { return atomicExch(at, value); }
+INLINE u32 peek(const u32 *at) { return *(const volatile u32 *)at; }
 INLINE void store(u64 *at, u64 value) { *(volatile u64 *)at = value; }
 
 #endif
@@ -239,13 +240,13 @@ struct Probe {
 
     INLINE u64 slot() const { return bucket * BUCKET + at; }
 
-    // Goes on to the next one; false if there are too many.
-    INLINE bool advance(u64 buckets) {
+    // Goes on to the next one; false if these are too many buckets, or all.
+    INLINE bool advance(u64 buckets, u64 most) {
         seen++;
         at = (at + 1) & (BUCKET - 1);
         if (seen % BUCKET == 0) {
             bucket = bucket + 1 == buckets ? 0 : bucket + 1;
-            return seen < BUCKET * MOST_BUCKETS && seen < BUCKET * buckets;
+            return seen < BUCKET * most && seen < BUCKET * buckets;
         }
         return true;
     }
@@ -301,7 +302,7 @@ NO_UNROLL
             if (number == LOST) break;
             if (is_at<W>(job, number, state)) return true;
         }
-        if (!probe.advance(job.buckets)) break;
+        if (!probe.advance(job.buckets, MOST_BUCKETS)) break;
     }
     store(&job.counters->full, 1);
     return false;
@@ -347,14 +348,16 @@ NO_UNROLL
     }
 }
 
-// Notes that a step has to be asked for, once for each step in a launch.
-template <int W> INLINE void ask(const Job &job, const State<W> &key, u32 thread, u64 number) {
-    u64 hash = hash_of(key) + thread * 0x9e3779b97f4a7c15ull;
-    hash = spread(hash);
-    u32 mark = (u32)(hash >> 32) | 1;
-    if (exchange(job.filter + (hash & job.filter_mask), mark) == mark) return;
+// Notes that something has to be asked for, about once in a launch. The hash is that of what is not known; whoever finds that it was asked for comes again.
+INLINE void ask(const Job &job, u64 hash, u64 number) {
+    u32 mark = (u32)(hash >> 32) | 1, *asked = job.filter + (hash & job.filter_mask);
+    if (peek(asked) == mark || exchange(asked, mark) == mark) return;
     u64 at = next(&job.counters->asks);
     if (at < job.asks_room) job.asks[at] = number;
+}
+
+template <int W> INLINE u64 hash_of_key(const State<W> &key, u32 thread) {
+    return spread(hash_of(key) + thread * 0x9e3779b97f4a7c15ull);
 }
 
 // What is found out about a state while its steps are taken.
@@ -363,7 +366,9 @@ struct Found {
     bool done, again, look, dropped;
 };
 
-// Kinds of facts; those about sets of timestamps have KNOWN in their second word.
+// Kinds of facts; those about sets of timestamps have KNOWN in their second word. Timestamps and images are not in this table, but can be unknown, too.
+#define FACT_TIMES 4ull
+#define FACT_IMAGE 5ull
 #define FACT_HEARD 1ull
 #define FACT_RANKED 2ull
 #define FACT_GAPS 3ull
@@ -373,14 +378,21 @@ struct Found {
 #define HEARD_WRONG 2u
 #define HEARD_DROPPED 3u
 
-// What is known by a key; 0 if nothing is.
-INLINE u64 fact_find(const Job &job, u64 first, u64 second) {
+INLINE u64 hash_of_fact(u64 first, u64 second) {
     u64 hash = (first * 0x9fb21c651e98df25ull) ^ second;
-    hash = spread(hash * 0x9e3779b97f4a7c15ull);
+    return spread(hash * 0x9e3779b97f4a7c15ull);
+}
+
+// What is known by a key; 0 if nothing is, and then the hash of what is not known.
+INLINE u64 fact_find(const Job &job, u64 first, u64 second, u64 &unknown) {
+    u64 hash = hash_of_fact(first, second);
 NO_UNROLL
     for (u64 at = hash & job.facts_mask;; at = (at + 1) & job.facts_mask) {
         const u64 *entry = job.facts + at * 3;
-        if (entry[2] == 0) return 0;
+        if (entry[2] == 0) {
+            unknown = hash | 1;
+            return 0;
+        }
         if (entry[0] == first && entry[1] == second) return entry[2];
     }
 }
@@ -393,8 +405,8 @@ struct Times {
     u64 low, high, known;
 };
 
-// The timestamps of a state.
-template <int W> INLINE bool times_of(const Job &job, const State<W> &state, Times &times) {
+// The timestamps of a state; false if something is not known.
+template <int W> INLINE bool times_of(const Job &job, const State<W> &state, Times &times, u64 &unknown) {
     u64 low = 0, high = 0;
     bool all = true;
 NO_UNROLL
@@ -404,20 +416,26 @@ NO_UNROLL
         bool is = number < job.timed_count[i] && known[1] != 0;
         all &= is;
         if (is) low |= known[0], high |= known[1];
+        else unknown = hash_of_fact((u64)i << 8 | FACT_TIMES, number) | 1;
     }
     if (!all) return false;
     if (low != times.low || high != times.high) {
         times.low = low;
         times.high = high;
-        times.known = fact_find(job, low, high);
+        times.known = fact_find(job, low, high, unknown);
     }
+    if (times.known == 0) unknown = hash_of_fact(low, high) | 1;
     return times.known != 0;
 }
 
 // Ranks the timestamps of a state; false if something is not known.
-template <int W> INLINE bool rank(const Job &job, State<W> &state, Times &times) {
+template <int W> INLINE bool rank(const Job &job, State<W> &state, Times &times, u64 &unknown) {
     if (job.timed == 0) return true;
-    if (!times_of(job, state, times) || (times.known & RANKING_KNOWN) == 0) return false;
+    if (!times_of(job, state, times, unknown)) return false;
+    if ((times.known & RANKING_KNOWN) == 0) {
+        unknown = hash_of_fact(times.low, times.high) | 1;
+        return false;
+    }
     if ((times.known & IS_RANKED) == 0) return true;
     State<W> ranked = state;
 NO_UNROLL
@@ -425,7 +443,7 @@ NO_UNROLL
         u32 part = job.timed_part[i], number = get(state, job.all[part]);
         const u64 *known = job.times + 2 * ((u64)job.timed_base[i] + number);
         if (known[0] == 0 && known[1] == KNOWN) continue;
-        u64 to = fact_find(job, (times.known >> 2) << 8 | FACT_RANKED, (u64)part << 32 | number);
+        u64 to = fact_find(job, (times.known >> 2) << 8 | FACT_RANKED, (u64)part << 32 | number, unknown);
         if (to == 0) return false;
         put(ranked, job.all[part], (u32)to - 1);
     }
@@ -441,7 +459,7 @@ template <int W> INLINE u32 image(const Job &job, const State<W> &state, const u
 }
 
 // Takes the renaming of a state that stands for all; false if something is not known.
-template <int W> INLINE bool rename(const Job &job, State<W> &state) {
+template <int W> INLINE bool rename(const Job &job, State<W> &state, u64 &unknown) {
     State<W> best = state;
 NO_UNROLL
     for (u32 at = 0; at < job.renamed; at++) {
@@ -450,7 +468,11 @@ NO_UNROLL
 NO_UNROLL
         for (u32 i = 0; i < job.parts; i++) {
             u32 part = job.order[i], to = image(job, state, renaming, part);
-            if (to == 0) return false;
+            if (to == 0) {
+                u32 from = renaming[3 * part];
+                unknown = hash_of_fact((u64)at << 32 | from << 8 | FACT_IMAGE, get(state, job.all[from])) | 1;
+                return false;
+            }
             if (!smaller) {
                 u32 number = get(best, job.all[part]);
                 if (to - 1 > number) break;
@@ -464,11 +486,11 @@ NO_UNROLL
     return true;
 }
 
-// What a criterion makes of a step, and the form of the state behind it; false if there is no state to visit.
-template <int W> INLINE bool form(const Job &job, State<W> &next, u64 said, Times &times, Found &found, bool &unknown) {
+// What a criterion makes of a step, and the form of the state behind it; false if there is no state to visit. What is not known has a hash, which is not 0.
+template <int W> INLINE bool form(const Job &job, State<W> &next, u64 said, Times &times, Found &found, u64 &unknown) {
     if (said != 0) {
         u32 kept = get(next, job.all[job.criterion]);
-        u64 heard = fact_find(job, said << 32 | kept, FACT_HEARD);
+        u64 heard = fact_find(job, said << 32 | kept, FACT_HEARD, unknown);
         if ((heard >> 32) == HEARD_KEEPS) {
             put(next, job.all[job.criterion], (u32)heard);
         } else if ((heard >> 32) == HEARD_DROPPED) {
@@ -477,13 +499,10 @@ template <int W> INLINE bool form(const Job &job, State<W> &next, u64 said, Time
             return false;
         } else {
             found.look |= heard != 0;
-            unknown |= heard == 0;
             return false;
         }
     }
-    if (rank(job, next, times) && rename(job, next)) return true;
-    unknown = true;
-    return false;
+    return rank(job, next, times, unknown) && rename(job, next, unknown);
 }
 
 // Visits the successors of a state. F says whether states have forms of their own, or a criterion listens.
@@ -500,7 +519,7 @@ NO_UNROLL
         if (about == 0) {
             State<W> key = {};
             put(key, job.field[thread], part);
-            ask(job, key, thread, number);
+            ask(job, hash_of_key(key, thread), number);
             found.again = true;
             continue;
         }
@@ -513,44 +532,44 @@ NO_UNROLL
             entry = memo_find<W>(job, key, MOST_THREADS + thread);
         }
         if (entry == 0) {
-            ask(job, key, thread, number);
+            ask(job, hash_of_key(key, thread), number);
             found.again = true;
             continue;
         }
         u32 changes = (u32)(entry >> 16) & 0xffff;
         const u64 *change = job.changes + (entry >> 32) * stride;
         found.steps += changes;
-        bool unknown = false;
+        u64 unknown = 0;
 NO_UNROLL
         for (u32 i = 0; i < changes; i++, change += stride) {
             State<W> next;
 #pragma unroll
             for (int k = 0; k < W; k++) next.word[k] = state.word[k] ^ change[k];
-            if (F && !form(job, next, change[W], times, found, unknown)) continue;
+            if (F && !form(job, next, change[W], times, found, unknown)) {
+                if (unknown != 0) ask(job, unknown, number), found.again = true;
+                unknown = 0;
+                continue;
+            }
             if (same(next, state)) continue;
             if (!F && job.groups != 0) sort(job, next);
             found.again |= !visit(next);
         }
         if (F && (change[0] >> 32) != 0) {
             // Something is added to timestamps: whether gaps above them get lost is a matter of all timestamps.
-            u64 gaps = 0;
-            if (times_of(job, state, times)) gaps = fact_find(job, (times.known >> 2) << 8 | FACT_GAPS, change[0] >> 32);
-            unknown |= gaps == 0;
+            bool known = times_of(job, state, times, unknown);
+            if (known) fact_find(job, (times.known >> 2) << 8 | FACT_GAPS, change[0] >> 32, unknown);
+            if (unknown != 0) ask(job, unknown, number), found.again = true;
         }
         if (entry & ENTRY_WRONG) {
             // Steps in which something goes wrong lead nowhere, but they are steps.
             found.steps += (u32)change[0];
             found.look = true;
         }
-        if (F && unknown) {
-            ask(job, state, thread, number);
-            found.again = true;
-        }
     }
     if (job.options & OPTION_MOMENTS) {
         State<W> key = and_<W>(state, job.seen);
         if (memo_find<W>(job, key, 2 * MOST_THREADS) == 0) {
-            ask(job, key, 2 * MOST_THREADS, number);
+            ask(job, hash_of_key(key, 2 * MOST_THREADS), number);
             found.again = true;
         }
     }
@@ -608,7 +627,8 @@ NO_UNROLL
     }
 }
 
-// Puts the states of a range, which are different ones, into a table that does not have them.
+// Puts the states of a range, which are different ones, into a table that does not have them. One that lands far off is not found by whoever inserts it again;
+// then the table is full.
 template <int W> INLINE void rebuild(const Job &job) {
 NO_UNROLL
     for (u64 i = LANE; i < job.count; i += LANES) {
@@ -616,7 +636,7 @@ NO_UNROLL
         if ((job.options & FAULT_HOLES) && number % 64 == 63) continue;
         Probe probe(hash_of(fetch<W>(job.arena + number * W)), job);
         while (load(job.slots + probe.slot()) != 0 || swap_if(job.slots + probe.slot(), 0, probe.tag | number) != 0) {
-            if (!probe.advance(job.buckets)) {
+            if (!probe.advance(job.buckets, job.buckets)) {
                 store(&job.counters->full, 1);
                 break;
             }
@@ -640,7 +660,7 @@ NO_UNROLL
                 good = other == number;
                 if (good || same(fetch<W>(job.arena + other * W), state)) break;
             }
-            if (!probe.advance(job.buckets)) break;
+            if (!probe.advance(job.buckets, job.buckets)) break;
         }
         if (!good) next(&job.counters->bad);
     }

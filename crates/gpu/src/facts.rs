@@ -1,7 +1,7 @@
 //! What the device has to know about criteria that listen and about the forms of states: the host's copy, and its way there.
 //!
 //! Of a set of timestamps there is a number, which the device finds by the set; what becomes of parts is found by this number. Numbers are given here and never
-//! change, so it does not matter when a teacher forgets its own.
+//! change, so it does not matter when a teacher forgets its own; and all that is known stays true when states get another layout.
 
 use cyrano_explore::{FormLesson, Outcome, Renamings};
 use rustc_hash::FxHashMap;
@@ -23,7 +23,6 @@ const RANKING_KNOWN: u64 = 2;
 #[derive(Default)]
 pub(crate) struct Facts {
     renamings: Renamings,
-    parts: usize,
     /// Entries of a key of two words and what is known, in a table that is at most half full.
     entries: Vec<u64>,
     mask: u64,
@@ -42,19 +41,18 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Forgets all: states have another layout now.
+    /// States have a layout with these fields now.
     pub fn begin(&mut self, renamings: Renamings, fields: &[u64], parts: usize, job: &mut Job) -> Result<()> {
         if renamings.timed.len() > MOST_TIMED {
             return Err(Trouble::Failed(format!("{} parts with timestamps are too many", renamings.timed.len())));
         }
-        self.mask = 255;
-        self.entries = vec![0; 256 * 3];
-        self.count = 0;
-        self.times = vec![Vec::new(); renamings.timed.len()];
-        self.images = vec![vec![Vec::new(); parts]; renamings.from.len()];
-        self.numbers.clear();
+        if self.entries.is_empty() {
+            self.mask = 255;
+            self.entries = vec![0; 256 * 3];
+            self.times = vec![Vec::new(); renamings.timed.len()];
+            self.images = vec![vec![Vec::new(); parts]; renamings.from.len()];
+        }
         self.news = [true; 3];
-        self.parts = parts;
         job.timed = renamings.timed.len() as u32;
         job.renamed = renamings.from.len() as u32;
         job.parts = parts as u32;
@@ -67,9 +65,15 @@ impl Facts {
         Ok(())
     }
 
-    /// How many facts there are.
-    pub fn count(&self) -> u64 {
+    /// How many things were learnt.
+    pub fn learnt(&self) -> u64 {
         self.learnt
+    }
+
+    /// Whether it is known that nothing gets lost.
+    pub fn knows_gaps(&self, times: u128, increments: u32) -> bool {
+        let number = self.numbers.get(&times);
+        number.is_some_and(|number| self.entries[3 * self.find(number << 8 | GAPS, u64::from(increments)) + 2] != 0)
     }
 
     fn find(&self, first: u64, second: u64) -> usize {

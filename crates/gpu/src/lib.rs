@@ -57,7 +57,7 @@ impl Default for Settings {
             growth: 16,
             slots: 4.0 / 3.0,
             chunk: 1 << 22,
-            filter_bits: 18,
+            filter_bits: 22,
             patience: 1 << 22,
             faults: 0,
         }
@@ -108,7 +108,7 @@ impl GpuSearch {
             }
         };
         let answer = |path: &[Vec<u8>], wrong, summary: &Summary, stop| {
-            space.answer(path, wrong, summary, stop, stats.clone(), limits)
+            space.answer(path, wrong, summary, stop, stats, limits)
         };
         let answer = match end {
             End::Complete(summary) => answer(&[], None, &summary, None),

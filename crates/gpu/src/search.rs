@@ -288,13 +288,9 @@ impl<'s> Search<'s> {
     fn teach(&mut self, teacher: &mut dyn Teacher, numbers: &[u64]) -> Result<usize, Halt> {
         for some in numbers.chunks(GATHERED as usize) {
             let states = self.store().gather(some)?;
-            let words = teacher.words();
-            for (number, state) in some.iter().zip(states.chunks_exact(words)) {
-                let tables = &mut self.tables;
-                if let Some(wrong) = teacher.teach(state, &mut |lesson| tables.learn(lesson))? {
-                    let path = self.path(teacher, *number)?;
-                    return Err(Halt::End(End::Found(wrong, path, self.summary(teacher))));
-                }
+            if let Some((at, wrong)) = teacher.teach(&states, &mut self.tables)? {
+                let path = self.path(teacher, some[at])?;
+                return Err(Halt::End(End::Found(wrong, path, self.summary(teacher))));
             }
         }
         Ok(numbers.len())
@@ -335,12 +331,9 @@ impl<'s> Search<'s> {
             }
             for some in asks.chunks(GATHERED as usize) {
                 let states = self.store().gather(some)?;
-                for state in states.chunks_exact(teacher.words()) {
-                    let tables = &mut self.tables;
-                    // All of these states were expanded before.
-                    if teacher.teach(state, &mut |lesson| tables.learn(lesson)).is_err() {
-                        return Err(Trouble::Failed("steps that were known are not known any more".to_owned()).into());
-                    }
+                // All of these states were expanded before.
+                if teacher.teach(&states, &mut self.tables).is_err() {
+                    return Err(Trouble::Failed("steps that were known are not known any more".to_owned()).into());
                 }
             }
         }

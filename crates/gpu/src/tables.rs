@@ -1,8 +1,8 @@
 //! What the device has to know about steps, for states of one layout: the host's copy, and its way there.
 //!
-//! **Invariant:** what is there is what a [`Teacher`] told; keys are told once.
+//! **Invariant:** what is there is what a [`Teacher`] told.
 
-use cyrano_explore::{Lesson, Speaks, Steps, Teacher};
+use cyrano_explore::{Lesson, Pupil, Speaks, Steps, Teacher};
 
 use crate::device::{Buffer, Device, Result, Trouble};
 use crate::facts::{Facts, pairs};
@@ -49,6 +49,39 @@ struct Buffers {
     told: usize,
 }
 
+impl Pupil for Tables {
+    fn knows(&self, lesson: &Lesson<'_>) -> bool {
+        match lesson {
+            Lesson::Place { thread, number, .. } => {
+                let known = self.places[*thread].get(*number as usize * (self.words + 1));
+                known.is_some_and(|record| *record != 0)
+            }
+            Lesson::Steps(steps) => self.find(whose(steps), steps.key).is_err(),
+            Lesson::Moment(key) => self.find(MOMENTS, key).is_err(),
+            Lesson::Gaps { times, increments } => {
+                self.facts.as_ref().is_some_and(|facts| facts.knows_gaps(*times, *increments))
+            }
+            Lesson::Heard { .. } | Lesson::Form(_) => false,
+        }
+    }
+
+    fn learn(&mut self, lesson: Lesson<'_>) {
+        match lesson {
+            Lesson::Place { thread, number, done, depends } => self.place(thread, number as usize, done, depends),
+            Lesson::Steps(steps) => self.steps(&steps),
+            Lesson::Moment(key) => self.add(MOMENTS, key, ENTRY_KNOWN),
+            Lesson::Heard { said, kept, outcome } => self.learn_fact(|facts| facts.heard(said, kept, outcome)),
+            Lesson::Form(lesson) => self.learn_fact(|facts| facts.form(lesson)),
+            Lesson::Gaps { times, increments } => self.learn_fact(|facts| facts.gaps(times, increments)),
+        }
+    }
+}
+
+/// Whose key that of some steps is.
+fn whose(steps: &Steps<'_>) -> u64 {
+    steps.thread as u64 + if steps.speaks == Speaks::WithHistory { MOST_THREADS as u64 } else { 0 }
+}
+
 impl Tables {
     pub fn new() -> Self {
         Self {
@@ -67,7 +100,7 @@ impl Tables {
         }
     }
 
-    /// Forgets all: states have the layout of this teacher now.
+    /// Forgets places and steps: states have the layout of this teacher now.
     pub fn begin(&mut self, teacher: &dyn Teacher, job: &mut Job) -> Result<()> {
         let words = teacher.words();
         let (fields, threads) = (teacher.fields(), teacher.threads());
@@ -112,18 +145,6 @@ impl Tables {
         Ok(())
     }
 
-    /// Learns something, unless it is known.
-    pub fn learn(&mut self, lesson: Lesson<'_>) {
-        match lesson {
-            Lesson::Place { thread, number, done, depends } => self.place(thread, number as usize, done, depends),
-            Lesson::Steps(steps) => self.steps(&steps),
-            Lesson::Moment(key) => self.add(MOMENTS, key, ENTRY_KNOWN),
-            Lesson::Heard { said, kept, outcome } => self.learn_fact(|facts| facts.heard(said, kept, outcome)),
-            Lesson::Form(lesson) => self.learn_fact(|facts| facts.form(lesson)),
-            Lesson::Gaps { times, increments } => self.learn_fact(|facts| facts.gaps(times, increments)),
-        }
-    }
-
     fn learn_fact(&mut self, learn: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &mut self.facts {
             learn(facts);
@@ -132,7 +153,7 @@ impl Tables {
 
     /// How many things were learnt.
     pub fn learnt(&self) -> u64 {
-        self.learnt + self.facts.as_ref().map_or(0, Facts::count)
+        self.learnt + self.facts.as_ref().map_or(0, Facts::learnt)
     }
 
     fn place(&mut self, thread: usize, number: usize, done: bool, depends: &[u64]) {
@@ -150,8 +171,7 @@ impl Tables {
     }
 
     fn steps(&mut self, steps: &Steps<'_>) {
-        let with_history = steps.speaks == Speaks::WithHistory;
-        let thread = steps.thread as u64 + if with_history { MOST_THREADS as u64 } else { 0 };
+        let thread = whose(steps);
         if self.find(thread, steps.key).is_err() {
             return;
         }

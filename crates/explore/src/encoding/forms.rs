@@ -135,43 +135,28 @@ impl Forms {
         Renamings { timed: self.timed.clone(), from, order: self.order.clone(), criterion }
     }
 
-    /// Tells what is known about the timestamps of a tuple.
-    pub fn tell_times<B: Bits>(&self, words: &[u64], parts: &[B], tell: &mut dyn FnMut(FormLesson)) {
-        for part in &self.timed {
-            let number = parts[*part].get(words);
-            let times = self.times[*part].get(number as usize).copied().unwrap_or(0);
-            if times != 0 {
-                tell(FormLesson::Times { part: *part, number, times });
-            }
-        }
-        let Ok(times) = self.times(words, parts) else { return };
-        if let Some(ranking) = self.rankings.get(&times) {
-            tell(FormLesson::Ranking { times, ranked: *ranking != 0 });
+    /// Tells the timestamps of a part.
+    pub fn tell_times(&self, part: usize, number: u32, tell: &mut dyn FnMut(FormLesson)) {
+        tell(FormLesson::Times { part, number, times: self.times[part][number as usize] });
+    }
+
+    /// Tells how a tuple with these timestamps is ranked.
+    pub fn tell_ranking(&self, times: Times, before: &[u32], tell: &mut dyn FnMut(FormLesson)) {
+        let ranking = self.rankings[&times];
+        tell(FormLesson::Ranking { times, ranked: ranking != 0 });
+        for part in self.timed.iter().filter(|_| ranking != 0) {
+            let number = before[*part];
+            let to = self.ranked[&(ranking, *part as u32, number)];
+            tell(FormLesson::Ranked { times, part: *part, number, to });
         }
     }
 
-    /// Tells what is known about the form of a tuple.
-    pub fn tell<B: Bits, const W: usize>(&self, words: &[u64; W], parts: &[B], tell: &mut dyn FnMut(FormLesson)) {
-        let mut ranked = *words;
-        if !self.timed.is_empty() {
-            self.tell_times(words, parts, tell);
-            let Ok(times) = self.times(words, parts) else { return };
-            let ranking = self.rankings.get(&times).copied().unwrap_or(0);
-            for part in self.timed.iter().filter(|_| ranking != 0) {
-                let number = parts[*part].get(words);
-                if let Some(to) = self.ranked.get(&(ranking, *part as u32, number)) {
-                    parts[*part].put(&mut ranked, *to);
-                    tell(FormLesson::Ranked { times, part: *part, number, to: *to });
-                }
-            }
-        }
-        for (at, renaming) in self.renamings.iter().enumerate() {
-            for (part, images) in renaming.images.iter().enumerate() {
-                let number = parts[part].get(&ranked);
-                if let Some(to) = images.get(number as usize).and_then(|to| to.checked_sub(1)) {
-                    tell(FormLesson::Image { renaming: at, part, number, to });
-                }
-            }
+    /// Tells what becomes of a tuple under a renaming.
+    pub fn tell_renaming(&self, at: usize, before: &[u32], tell: &mut dyn FnMut(FormLesson)) {
+        let Renaming { from, images, .. } = &self.renamings[at];
+        for part in from {
+            let number = before[*part];
+            tell(FormLesson::Image { renaming: at, part: *part, number, to: images[*part][number as usize] - 1 });
         }
     }
 

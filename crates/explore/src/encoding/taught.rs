@@ -4,12 +4,10 @@ use cyrano_ir::Property;
 
 use super::dictionary::Cut;
 use super::layout::{WithWords, with_words};
+use super::remembering::class::{Class, Left};
 use super::remembering::taught::{Field, Teacher};
-use super::remembering::{InMemory, Learnt, Remembering, nothing};
 use super::tuples::Tuples;
-use crate::criteria::judge::Judge;
 use crate::semantics::machine::Machine;
-use crate::semantics::step::Notes;
 
 /// A search by somebody who is taught.
 pub trait Taught {
@@ -45,13 +43,13 @@ pub(crate) fn teach<T: Taught>(
         return Err(Unteachable::Races);
     }
     let mut tuples = Tuples::new(m, Cut::Fine).ok_or(Unteachable::Wide)?;
-    let (mut findings, mut learnt) = (nothing(m, property), None);
+    let mut left = Left::new(m, property);
     loop {
         let words = tuples.dictionary.shape().0;
-        let lessons = Lessons { tuples: &tuples, findings, learnt, search };
-        (findings, learnt) = match with_words(words, lessons) {
+        let lessons = Lessons { tuples: &tuples, property, left, search };
+        left = match with_words(words, lessons) {
             Outcome::Ended(end) => return Ok(end),
-            Outcome::Reshape(findings, learnt) => (findings, learnt),
+            Outcome::Reshape(left) => left,
         };
         let from = fields(&tuples);
         if !tuples.dictionary.widen_all() {
@@ -67,13 +65,13 @@ fn fields(tuples: &Tuples<'_>) -> Vec<Field> {
 
 enum Outcome<'m, 'a, E> {
     Ended(E),
-    Reshape((Judge<'m, 'a>, Notes), Option<Learnt>),
+    Reshape(Left<'m, 'a>),
 }
 
 struct Lessons<'r, 'm, 'a, T> {
     tuples: &'r Tuples<'m>,
-    findings: (Judge<'m, 'a>, Notes),
-    learnt: Option<Learnt>,
+    property: Option<&'a Property>,
+    left: Left<'m, 'a>,
     search: &'r mut T,
 }
 
@@ -81,15 +79,11 @@ impl<'m, 'a, T: Taught> WithWords for Lessons<'_, 'm, 'a, T> {
     type Out = Outcome<'m, 'a, T::End>;
 
     fn call<const W: usize>(self) -> Self::Out {
-        let Self { tuples, findings, learnt, search } = self;
-        let mut steps = Remembering::<InMemory, W>::new(tuples.m, &tuples.dictionary, findings);
-        learnt.into_iter().for_each(|learnt| steps.take_up(learnt));
-        match search.run(&mut steps) {
+        let Self { tuples, property, left, search } = self;
+        let mut class = Class::<W>::new(tuples.m, &tuples.dictionary, property, left);
+        match search.run(&mut class) {
             Some(end) => Outcome::Ended(end),
-            None => {
-                let learnt = steps.leave();
-                Outcome::Reshape(steps.into_findings(), learnt)
-            }
+            None => Outcome::Reshape(class.leave()),
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Remembered steps for a search that takes steps itself and keeps states where no stepper is, on a device: a [`Teacher`] tells it what it has to know of a
-//! state, piece by piece ([`Lesson`]), and judges the states that need a look.
+//! Remembered steps for a search that takes steps itself and keeps states where no stepper is, on a device: a [`Teacher`] tells it what it has to know of
+//! states, piece by piece ([`Lesson`]), and judges the states that need a look.
 //!
-//! What is told is what [`super::Remembering`] goes by, so whoever knows the lessons of a state knows its successors and how many steps there are.
+//! What is told is what [`super::Remembering`] goes by, so whoever knows the lessons of a state knows its successors and how many steps there are. Places and
+//! steps are told with every state; what is known by numbers alone, about criteria and forms, is told once, when it was computed, and stays true when
+//! states get another layout.
 
 use std::ops::Range;
 
@@ -9,8 +11,8 @@ use super::{About, Entry, Halt, InMemory, Remembering};
 use crate::criteria::judge::goes_on;
 pub use crate::encoding::forms::{FormLesson, Renamings};
 pub use crate::encoding::hearing::Outcome;
-use crate::encoding::layout::{Bits, Segment, and, or, xor};
-use crate::search::space::{Summary, Wrong, summary};
+use crate::encoding::layout::{Bits, Segment, and, or};
+use crate::search::space::{Summary, Wrong};
 use crate::semantics::step::Successors;
 use crate::store::Address;
 
@@ -117,6 +119,14 @@ impl From<Halt> for Untold {
     }
 }
 
+/// Who is told.
+pub trait Pupil: Sync {
+    /// Whether a lesson can be left out. Of steps only thread, key and whether they speak are looked at.
+    fn knows(&self, lesson: &Lesson<'_>) -> bool;
+    /// Takes a lesson, which may be known.
+    fn learn(&mut self, lesson: Lesson<'_>);
+}
+
 /// Who tells a search what it has to know about states of one layout.
 pub trait Teacher {
     /// How many words a state has.
@@ -137,14 +147,68 @@ pub trait Teacher {
     fn looks_at_ends(&self) -> bool;
     /// Visits the initial states; says if something goes wrong at once.
     fn initial(&mut self, visit: &mut dyn FnMut(&[u64])) -> Result<Option<Wrong>, Untold>;
-    /// Tells what is to be known about a state, and looks at it; says if something goes wrong in it, or in a step from it.
-    fn teach(&mut self, state: &[u64], tell: &mut dyn FnMut(Lesson<'_>)) -> Result<Option<Wrong>, Untold>;
+    /// Tells what is to be known about some states, and looks at them; says in which of them, or in a step from which, something goes wrong. Then others may
+    /// not have been told.
+    fn teach(&mut self, states: &[u64], pupil: &mut dyn Pupil) -> Result<Option<(usize, Wrong)>, Untold>;
     /// The plain form of a state.
     fn plain(&self, state: &[u64]) -> Vec<u8>;
     /// What was found out. The transitions are those that were looked at here.
     fn summary(&self) -> Summary;
     /// Bytes that it takes.
     fn bytes(&self) -> u64;
+}
+
+/// A lesson of a worker, until the pupil takes it.
+pub(super) enum Told<const W: usize> {
+    Place(usize, u32, bool, [u64; W]),
+    Steps { thread: usize, key: [u64; W], speaks: Speaks, changes: Vec<u64>, said: Vec<u32>, increments: u32, wrong: usize },
+    Moment([u64; W]),
+    Apart(Lesson<'static>),
+}
+
+impl<const W: usize> Told<W> {
+    fn lesson(&self) -> Lesson<'_> {
+        match self {
+            Self::Place(thread, number, done, depends) => {
+                Lesson::Place { thread: *thread, number: *number, done: *done, depends }
+            }
+            Self::Steps { thread, key, speaks, changes, said, increments, wrong } => Lesson::Steps(Steps {
+                thread: *thread,
+                key,
+                speaks: *speaks,
+                changes,
+                said,
+                increments: *increments,
+                wrong: *wrong,
+            }),
+            Self::Moment(key) => Lesson::Moment(key),
+            Self::Apart(lesson) => *lesson,
+        }
+    }
+}
+
+/// What a worker has to tell, and who is to know it.
+pub(super) struct Notebook<'p, const W: usize> {
+    pupil: &'p dyn Pupil,
+    pub told: Vec<Told<W>>,
+}
+
+impl<'p, const W: usize> Notebook<'p, W> {
+    /// An empty one.
+    pub fn new(pupil: &'p dyn Pupil) -> Self {
+        Self { pupil, told: Vec::new() }
+    }
+
+    /// Has it read to a pupil.
+    pub fn read_to(told: Vec<Told<W>>, pupil: &mut dyn Pupil) {
+        told.iter().for_each(|told| pupil.learn(told.lesson()));
+    }
+
+    fn note(&mut self, told: Told<W>) {
+        if !self.pupil.knows(&told.lesson()) {
+            self.told.push(told);
+        }
+    }
 }
 
 impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
@@ -166,65 +230,85 @@ impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
         Ok(())
     }
 
-    fn tell(&mut self, words: &[u64; W], tell: &mut dyn FnMut(Lesson<'_>)) -> Result<(), Halt> {
+    /// Looks at a state, and notes what is to be known about it; says if something goes wrong.
+    pub(super) fn lecture(&mut self, words: &[u64; W], notes: &mut Notebook<'_, W>) -> Result<Option<Wrong>, Halt> {
+        // Only what is not known is asked for here, so how often something is computed says nothing.
+        (self.expanded, self.computed) = (0, 0);
+        let told = self.successors(Address::NONE, words, &mut |_, ()| {}).and_then(|()| self.tell(words, notes));
+        let learnt = self.journal.iter_mut().flat_map(|journal| journal.drain(..));
+        notes.told.extend(learnt.map(Told::Apart));
+        // If it could not be told, what goes wrong here is found when this state comes again, and not before.
+        let hit = self.judge.hit.take();
+        told.map(|()| hit.map(|hit| if hit.in_step { Wrong::InStep } else { Wrong::Here }))
+    }
+
+    fn tell(&mut self, words: &[u64; W], notes: &mut Notebook<'_, W>) -> Result<(), Halt> {
         for thread in 0..self.threads.len() {
             let place = *self.learnt(words, thread);
             let silent = and(words, &place.depends);
             let entry = self.entry(words, thread, &silent)?;
             let number = self.threads[thread].part.get(words);
-            tell(Lesson::Place { thread, number, done: place.done, depends: &place.depends });
-            let memo = self.threads[thread].memo_of(&entry);
-            let changes: Vec<u64> = memo.changes(&entry).iter().flat_map(|(change, ..)| *change).collect();
-            let wrong = memo.events(&entry).len();
-            let said: Vec<u32> = memo.changes(&entry).iter().map(|(.., said)| *said).collect();
-            let increments = entry.about.increments;
-            let silently =
-                Steps { thread, key: &silent, speaks: Speaks::No, changes: &changes, said: &said, increments, wrong };
-            if entry.about.speaks {
-                let key = or(&silent, &and(words, &self.history));
-                tell(Lesson::Steps(Steps { speaks: Speaks::AskHistory, changes: &[], wrong: 0, ..silently }));
-                tell(Lesson::Steps(Steps { key: &key, speaks: Speaks::WithHistory, ..silently }));
-            } else {
-                tell(Lesson::Steps(silently));
-            }
+            notes.note(Told::Place(thread, number, place.done, place.depends));
+            self.tell_steps(words, thread, &silent, &entry, notes);
             if self.forms.is_some() {
-                self.tell_forms(words, thread, &entry, tell)?;
+                self.tell_apart(words, thread, &entry, notes)?;
             }
         }
         if self.m.named.is_some() {
-            tell(Lesson::Moment(&and(words, &self.seen)));
+            notes.note(Told::Moment(and(words, &self.seen)));
         }
         Ok(())
     }
 
-    /// The same about what a criterion hears of the steps of a thread, and about the forms of the states behind them.
-    fn tell_forms(
+    /// What the steps of a thread do, unless that is known.
+    fn tell_steps(
+        &self,
+        words: &[u64; W],
+        thread: usize,
+        silent: &[u64; W],
+        entry: &Entry<W, About>,
+        notes: &mut Notebook<'_, W>,
+    ) {
+        let increments = entry.about.increments;
+        let none = |speaks, key| Told::Steps {
+            thread,
+            key,
+            speaks,
+            changes: Vec::new(),
+            said: Vec::new(),
+            increments,
+            wrong: 0,
+        };
+        let (key, speaks) = match entry.about.speaks {
+            true => (or(silent, &and(words, &self.history)), Speaks::WithHistory),
+            false => (*silent, Speaks::No),
+        };
+        if entry.about.speaks {
+            notes.note(none(Speaks::AskHistory, *silent));
+        }
+        if notes.pupil.knows(&none(speaks, key).lesson()) {
+            return;
+        }
+        let memo = self.threads[thread].memo_of(entry);
+        let changes = memo.changes(entry).iter().flat_map(|(change, ..)| *change).collect();
+        let said = memo.changes(entry).iter().map(|(.., said)| *said).collect();
+        let wrong = memo.events(entry).len();
+        notes.note(Told::Steps { thread, key, speaks, changes, said, increments, wrong });
+    }
+
+    /// What is known of the steps of a thread apart from them: whether something goes wrong in them, and whether gaps get lost.
+    fn tell_apart(
         &mut self,
         words: &[u64; W],
         thread: usize,
         entry: &Entry<W, About>,
-        tell: &mut dyn FnMut(Lesson<'_>),
+        notes: &mut Notebook<'_, W>,
     ) -> Result<(), Halt> {
+        let kept = self.parts[self.parts.len() - 1].get(words);
         let mut goes_wrong = entry.goes_wrong();
-        let criterion = self.parts.len() - 1;
         for at in self.threads[thread].memo.range(entry) {
-            let (change, (), _, said) = self.threads[thread].memo.change(at);
-            let mut new = xor(words, &change);
-            if said != 0 {
-                let kept = self.parts[criterion].get(words);
-                let Some(outcome) = self.hearing.outcome(said, kept) else { continue };
-                tell(Lesson::Heard { said, kept, outcome });
-                match outcome {
-                    Outcome::Keeps(number) => self.parts[criterion].put(&mut new, number),
-                    Outcome::Wrong => goes_wrong = true,
-                    Outcome::Dropped => {}
-                }
-                if !matches!(outcome, Outcome::Keeps(_)) {
-                    continue;
-                }
-            }
-            let Self { forms, parts, .. } = self;
-            forms.as_ref().expect("states have forms").tell(&new, parts, &mut |lesson| tell(Lesson::Form(lesson)));
+            let said = self.threads[thread].memo.change(at).3;
+            goes_wrong |= said != 0 && self.hearing.outcome(said, kept) == Some(Outcome::Wrong);
         }
         // Where something goes wrong the steps are other ones; nobody goes on there.
         if goes_wrong && self.judge.hit.is_none() {
@@ -233,86 +317,9 @@ impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
         let Self { forms, parts, .. } = self;
         if let (Some(forms), increments @ 1..) = (forms, entry.about.increments) {
             if let Ok(times) = forms.times(words, parts) {
-                forms.tell_times(words, parts, &mut |lesson| tell(Lesson::Form(lesson)));
-                tell(Lesson::Gaps { times, increments });
+                notes.note(Told::Apart(Lesson::Gaps { times, increments }));
             }
         }
         Ok(())
-    }
-
-    fn found(&self) -> Option<Wrong> {
-        self.judge.hit.as_ref().map(|hit| if hit.in_step { Wrong::InStep } else { Wrong::Here })
-    }
-}
-
-impl<const W: usize> Teacher for Remembering<'_, '_, '_, InMemory, W> {
-    fn words(&self) -> usize {
-        W
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        self.parts.iter().map(|part| Field::from(*part)).collect()
-    }
-
-    fn threads(&self) -> Range<usize> {
-        let first = self.m.shared_parts();
-        first..first + self.threads.len()
-    }
-
-    fn alike(&self) -> &[Vec<usize>] {
-        &self.m.symmetric_threads
-    }
-
-    fn history(&self) -> Vec<u64> {
-        self.history.to_vec()
-    }
-
-    fn forms(&self) -> Option<Renamings> {
-        let has = self.m.has_criterion();
-        self.forms.as_ref().map(|forms| forms.renamings(has.then(|| self.parts.len() - 1)))
-    }
-
-    fn judged(&self) -> Option<Vec<u64>> {
-        self.m.named.is_some().then(|| self.seen.to_vec())
-    }
-
-    fn looks_at_ends(&self) -> bool {
-        self.judge.looks_at_ends()
-    }
-
-    fn initial(&mut self, visit: &mut dyn FnMut(&[u64])) -> Result<Option<Wrong>, Untold> {
-        if let Err(halt) = self.initial(|state| visit(&state)) {
-            self.judge.hit = None;
-            return Err(halt.into());
-        }
-        Ok(self.found())
-    }
-
-    fn teach(&mut self, state: &[u64], tell: &mut dyn FnMut(Lesson<'_>)) -> Result<Option<Wrong>, Untold> {
-        let words: [u64; W] = std::array::from_fn(|at| state.get(at).copied().unwrap_or(0));
-        // Only what is not known is asked for here, so how often something is computed says nothing.
-        (self.expanded, self.computed) = (0, 0);
-        let told = self.successors(Address::NONE, &words, &mut |_, ()| {}).and_then(|()| self.tell(&words, tell));
-        if let Err(halt) = told {
-            // What goes wrong here is found when this state comes again, and not before.
-            self.judge.hit = None;
-            return Err(halt.into());
-        }
-        Ok(self.found())
-    }
-
-    fn plain(&self, state: &[u64]) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let whole = self.dictionary.unpack(state, &mut bytes);
-        debug_assert!(whole.is_some(), "a packed state has numbers of this dictionary");
-        self.m.canonical(bytes)
-    }
-
-    fn summary(&self) -> Summary {
-        summary(&self.judge, self.stepper.notes)
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes() + self.place_bytes() + self.dictionary.bytes()
     }
 }
