@@ -37,8 +37,11 @@ fn query<'q>(program: &'q Program, model: &'q Model, property: &'q Property) -> 
     Query::new(program, model, Question::Holds(property)).expect("a question")
 }
 
+/// Verdict, reason, states and transitions if nothing is shown, depth, and whether something goes wrong.
+type Facts = (&'static str, Option<String>, Option<(u64, u64)>, u64, bool);
+
 /// What must be the same.
-fn facts(answer: &Answer) -> (&'static str, Option<String>, Option<(u64, u64)>, u64, bool) {
+fn facts(answer: &Answer) -> Facts {
     let all = answer.execution.is_none();
     let counts = all.then_some((answer.stats.states, answer.stats.transitions));
     let reason = answer.reason.as_ref().map(ToString::to_string);
@@ -162,9 +165,11 @@ fn rate(reduced: bool, arguments: &[String]) -> Result<(), String> {
     let device = device()?;
     let limits = Limits::default().with_timeout(Some(Duration::from_secs_f64(seconds)));
     let explore = Explore { thread_symmetry: reduced, ..explorer() };
-    let found = GpuSearch::new(explore, Settings::default()).run(query(&program, &model, &property), device, &limits, &());
+    let found =
+        GpuSearch::new(explore, Settings::default()).run(query(&program, &model, &property), device, &limits, &());
     let what = format!("{file} {} {set:?} {}", model.name, property.criterion());
-    let (Answer { verdict, reason, stats, .. }, told): (Answer, Told) = found.map_err(|why| format!("{what}: {why}"))?;
+    let (Answer { verdict, reason, stats, .. }, told): (Answer, Told) =
+        found.map_err(|why| format!("{what}: {why}"))?;
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
     println!(
         "{what}: {}{reason}; {} states, {} transitions, depth {}; {:.3} s, {:.3} s expanding; {:.0} M states/s, {:.0} M while expanding, \

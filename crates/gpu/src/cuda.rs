@@ -92,7 +92,14 @@ impl Cuda {
         let context = unsafe { primary_ctx::retain(device) }.map_err(failed("it has no context"))?;
         // SAFETY: the context is retained until this is dropped.
         unsafe { ctx::set_current(context) }.map_err(failed("its context cannot be used"))?;
-        Ok(Self { number, device, modules: FxHashMap::default(), functions: FxHashMap::default(), allocated: FxHashSet::default(), lost: false })
+        Ok(Self {
+            number,
+            device,
+            modules: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            allocated: FxHashSet::default(),
+            lost: false,
+        })
     }
 
     fn attribute(&self, attribute: CUdevice_attribute) -> i32 {
@@ -258,7 +265,14 @@ impl Device for Cuda {
         let mut parameters = [addr_of!(*job).cast_mut().cast::<c_void>()];
         // SAFETY: the kernel has one parameter, of the type of the job, and writes only where its addresses lead, as the search laid it out.
         unsafe {
-            result::launch_kernel(function, (blocks, 1, 1), (BLOCK as u32, 1, 1), 0, std::ptr::null_mut(), &mut parameters)
+            result::launch_kernel(
+                function,
+                (blocks, 1, 1),
+                (BLOCK as u32, 1, 1),
+                0,
+                std::ptr::null_mut(),
+                &mut parameters,
+            )
         }
         .map_err(failed("it does not launch a kernel"))?;
         self.wait()

@@ -206,8 +206,7 @@ impl Facts {
             let order: Vec<u32> = self.renamings.order.iter().map(|part| *part as u32).collect();
             on_order.fill(device, &pairs(&order))?;
             on_all.fill(device, &self.all)?;
-            (job.images, job.renamings, job.order, job.all) =
-                (on_images.at, on_renamings.at, on_order.at, on_all.at);
+            (job.images, job.renamings, job.order, job.all) = (on_images.at, on_renamings.at, on_order.at, on_all.at);
         }
         Ok(())
     }

@@ -94,7 +94,8 @@ impl GpuSearch {
             Question::Outcomes => "outcomes",
         };
         let space = Space::new(query, &self.explore, limits);
-        let mut space = space.ok_or_else(|| format!("`{name}` needs another search than one by levels: not with --gpu"))?;
+        let mut space =
+            space.ok_or_else(|| format!("`{name}` needs another search than one by levels: not with --gpu"))?;
         let mut device = device;
         let (end, stats, told) = loop {
             let mut search = Search::new(device, &self.settings, limits, watch);
@@ -107,9 +108,8 @@ impl GpuSearch {
                 _ => break (end, stats, told),
             }
         };
-        let answer = |path: &[Vec<u8>], wrong, summary: &Summary, stop| {
-            space.answer(path, wrong, summary, stop, stats, limits)
-        };
+        let answer =
+            |path: &[Vec<u8>], wrong, summary: &Summary, stop| space.answer(path, wrong, summary, stop, stats, limits);
         let answer = match end {
             End::Complete(summary) => answer(&[], None, &summary, None),
             End::Found(wrong, path, summary) => answer(&path, Some(wrong), &summary, None),

@@ -212,6 +212,7 @@ impl<'s> Search<'s> {
 
     /// The end, if the table is what it should be.
     fn complete(&mut self, teacher: &dyn Teacher) -> Result<(), Halt> {
+        self.give_up_if_it_must(teacher)?;
         let bad = self.store().audit()?;
         if bad > 0 {
             let what = format!("its table does not have {bad} of the states in their place");
@@ -267,10 +268,12 @@ impl<'s> Search<'s> {
         if let Some(stop) = self.limits.exceeded(0) {
             return Err(self.stop(stop, teacher));
         }
-        if self.summary(teacher).must_give_up() {
-            return Err(self.stop(Stop::Size, teacher));
-        }
-        Ok(())
+        self.give_up_if_it_must(teacher)
+    }
+
+    /// With timestamps too close together nothing is right that was found: not even what goes wrong.
+    fn give_up_if_it_must(&self, teacher: &dyn Teacher) -> Result<(), Halt> {
+        if self.summary(teacher).must_give_up() { Err(self.stop(Stop::Size, teacher)) } else { Ok(()) }
     }
 
     /// Looks at the states that wait for it.
@@ -289,6 +292,7 @@ impl<'s> Search<'s> {
         for some in numbers.chunks(GATHERED as usize) {
             let states = self.store().gather(some)?;
             if let Some((at, wrong)) = teacher.teach(&states, &mut self.tables)? {
+                self.give_up_if_it_must(teacher)?;
                 let path = self.path(teacher, some[at])?;
                 return Err(Halt::End(End::Found(wrong, path, self.summary(teacher))));
             }

@@ -150,12 +150,7 @@ impl Store {
     }
 
     /// Another arena, which `fill` fills, and a table for it.
-    fn rehouse(
-        &mut self,
-        capacity: u64,
-        words: u64,
-        fill: impl FnOnce(&mut Self, Buffer) -> Result<()>,
-    ) -> Result<()> {
+    fn rehouse(&mut self, capacity: u64, words: u64, fill: impl FnOnce(&mut Self, Buffer) -> Result<()>) -> Result<()> {
         let mut arena = Buffer::new(self.device.as_mut(), capacity * words)?;
         self.peak = self.peak.max(self.arena.words + arena.words);
         fill(self, arena)?;

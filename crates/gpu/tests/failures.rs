@@ -18,7 +18,11 @@ fn a_device_that_is_lost_gives_no_verdict() {
         device.fails_after = Some(after);
         let (answer, _) = search(&case, tiny(), device).expect("it is for devices");
         assert_eq!(answer.verdict, Verdict::Unknown, "after {after} launches");
-        assert!(matches!(&answer.reason, Some(Cause::Trouble(why)) if why.contains("unplugged")), "{:?}", answer.reason);
+        assert!(
+            matches!(&answer.reason, Some(Cause::Trouble(why)) if why.contains("unplugged")),
+            "{:?}",
+            answer.reason
+        );
         failed += 1;
     }
     assert_eq!(failed, 7);
@@ -65,7 +69,8 @@ fn bugs_are_noticed() {
     let expected = facts(&case.expected());
     for fault in [256, 512, 1024] {
         let Some(device) = host(2) else { return };
-        let (answer, _) = search(&case, Settings { faults: fault | FEW_TAGS, ..tiny() }, device).expect("it is for devices");
+        let (answer, _) =
+            search(&case, Settings { faults: fault | FEW_TAGS, ..tiny() }, device).expect("it is for devices");
         assert_ne!(facts(&answer), expected, "fault {fault}");
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn teach<T: Taught>(
         let lessons = Lessons { tuples: &tuples, property, left, search };
         left = match with_words(words, lessons) {
             Outcome::Ended(end) => return Ok(end),
-            Outcome::Reshape(left) => left,
+            Outcome::Reshape(left) => *left,
         };
         let from = fields(&tuples);
         if !tuples.dictionary.widen_all() {
@@ -65,7 +65,7 @@ fn fields(tuples: &Tuples<'_>) -> Vec<Field> {
 
 enum Outcome<'m, 'a, E> {
     Ended(E),
-    Reshape(Left<'m, 'a>),
+    Reshape(Box<Left<'m, 'a>>),
 }
 
 struct Lessons<'r, 'm, 'a, T> {
@@ -83,7 +83,7 @@ impl<'m, 'a, T: Taught> WithWords for Lessons<'_, 'm, 'a, T> {
         let mut class = Class::<W>::new(tuples.m, &tuples.dictionary, property, left);
         match search.run(&mut class) {
             Some(end) => Outcome::Ended(end),
-            None => Outcome::Reshape(class.leave()),
+            None => Outcome::Reshape(Box::new(class.leave())),
         }
     }
 }

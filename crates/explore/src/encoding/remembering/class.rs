@@ -57,7 +57,12 @@ type Part<const W: usize> = (Vec<Told<W>>, Result<Option<(usize, Wrong)>, Halt>)
 
 impl<'d, 'm, 'a, const W: usize> Class<'d, 'm, 'a, W> {
     /// One worker, until there is enough to do for others.
-    pub fn new(m: &'m Machine<'m>, dictionary: &'d Dictionary, property: Option<&'a Property>, left: Left<'m, 'a>) -> Self {
+    pub fn new(
+        m: &'m Machine<'m>,
+        dictionary: &'d Dictionary,
+        property: Option<&'a Property>,
+        left: Left<'m, 'a>,
+    ) -> Self {
         let Left { findings, learnt, hearing, increments, before } = left;
         let mut first = Remembering::new(m, dictionary, findings);
         (first.hearing, first.increments, first.journal) = (hearing, increments, Some(Vec::new()));
@@ -80,7 +85,8 @@ impl<'d, 'm, 'a, const W: usize> Class<'d, 'm, 'a, W> {
     fn join(&mut self) {
         let first = &self.workers[0];
         let mut new = Remembering::new(first.m, first.dictionary, nothing(first.m, self.property));
-        (new.hearing, new.increments, new.journal) = (first.hearing.alike(), first.increments.alike(), Some(Vec::new()));
+        (new.hearing, new.increments, new.journal) =
+            (first.hearing.alike(), first.increments.alike(), Some(Vec::new()));
         self.workers.push(new);
     }
 }

@@ -161,7 +161,15 @@ pub trait Teacher {
 /// A lesson of a worker, until the pupil takes it.
 pub(super) enum Told<const W: usize> {
     Place(usize, u32, bool, [u64; W]),
-    Steps { thread: usize, key: [u64; W], speaks: Speaks, changes: Vec<u64>, said: Vec<u32>, increments: u32, wrong: usize },
+    Steps {
+        thread: usize,
+        key: [u64; W],
+        speaks: Speaks,
+        changes: Vec<u64>,
+        said: Vec<u32>,
+        increments: u32,
+        wrong: usize,
+    },
     Moment([u64; W]),
     Apart(Lesson<'static>),
 }
@@ -315,10 +323,10 @@ impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
             return Err(Halt::Formless);
         }
         let Self { forms, parts, .. } = self;
-        if let (Some(forms), increments @ 1..) = (forms, entry.about.increments) {
-            if let Ok(times) = forms.times(words, parts) {
-                notes.note(Told::Apart(Lesson::Gaps { times, increments }));
-            }
+        if let (Some(forms), increments @ 1..) = (forms, entry.about.increments)
+            && let Ok(times) = forms.times(words, parts)
+        {
+            notes.note(Told::Apart(Lesson::Gaps { times, increments }));
         }
         Ok(())
     }
