@@ -42,9 +42,12 @@ fi
 if wants memories; then
     run 30 memories.log reduced 20 library/stm/tl2.rml sc threads=2 vars=2
     run 30 memories.log reduced 20 library/stm/mcrt.rml sc threads=3 vars=2
-    run 50 memories.log reduced 40 library/stm/tl2.rml sc threads=3 vars=2
-    run 30 memories.log reduced 20 library/stm/tl2.rml sc threads=2 vars=3
+    run 60 memories.log reduced 50 library/stm/tl2.rml sc threads=2 vars=3
     run 30 memories.log reduced 20 library/stm/dstm.rml sc threads=2 vars=3
+    run 70 memories.log reduced 60 library/stm/tl2.rml sc threads=3 vars=2
+    run 50 memories.log reduced 40 library/stm/dstm.rml sc threads=3 vars=2
+    run 50 memories.log reduced 40 library/stm/mcrt.rml sc threads=3 vars=3
+    run 50 memories.log reduced 40 library/stm/mcrt.rml sc threads=2 vars=4
 fi
 if wants large; then
     run 60 rates.log rate 40 "$models/transaction.rml" sc N=4 ROUNDS=32

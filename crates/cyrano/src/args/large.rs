@@ -24,7 +24,7 @@ pub struct LargeArgs {
     /// How often a checkpoint is written [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub checkpoint_every: Option<Duration>,
-    /// Search on a GPU: keep states there, and take steps there, on the device with this number [default: 0]
+    /// Keep states on a GPU and take steps there, on the device with this number [default: 0]
     #[arg(
         long,
         value_name = "DEVICE",
