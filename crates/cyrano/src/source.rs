@@ -29,7 +29,7 @@ impl Files for Disk {
     fn open(&self, name: &str) -> Result<Source, Failure> {
         let source = history(name)?;
         match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
-            Some("rml" | "c" | "litmus") => Ok(source),
+            Some("rml" | "c" | "i" | "litmus") => Ok(source),
             _ => Err(Failure::input(format!(
                 "{}: the ending does not say which language this is; expected `.rml`, `.c` or `.litmus`",
                 source.name
