@@ -34,7 +34,7 @@ const VARIABLE_ARGUMENTS: &str = "__builtin_va_list";
 /// What begins the names of the functions that exchange bytes.
 const SWAPS: &str = "__bswap_";
 
-/// The headers whose types or functions the file declares without including them.
+/// The headers whose functions the file declares without including them.
 pub(crate) fn headers(items: &[Item], sources: &Sources) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     let mut included = BTreeSet::new();
@@ -42,7 +42,8 @@ pub(crate) fn headers(items: &[Item], sources: &Sources) -> BTreeSet<&'static st
         for decl in declared(item) {
             let Some(name) = &decl.name else { continue };
             let family = FAMILIES.iter().find(|(family, _)| name.text.starts_with(family));
-            let Some((_, header)) = family.filter(|_| repeats(decl)) else { continue };
+            let function = matches!(decl.ty, TypeExpr::Function { .. });
+            let Some((_, header)) = family.filter(|_| function) else { continue };
             match sources.is_stub(decl.loc) {
                 true => included.insert(*header),
                 false => found.insert(*header),

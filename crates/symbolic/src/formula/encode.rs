@@ -124,7 +124,21 @@ impl<'a> Problem<'a> {
         };
         let positions = Positions::default();
         let (ranges, covers) = (engine.ranges, engine.covered_histories);
-        Self { program, model, question, ranges, loops, live, idle, idles, rounds, swaps, positions, covers, limits: None }
+        Self {
+            program,
+            model,
+            question,
+            ranges,
+            loops,
+            live,
+            idle,
+            idles,
+            rounds,
+            swaps,
+            positions,
+            covers,
+            limits: None,
+        }
     }
 
     /// The same question, where encoding goes no further once a limit is reached; what it then says of executions is not all.
@@ -213,7 +227,19 @@ impl<'a> Problem<'a> {
         let (loops, live, idle) = (&self.loops, &self.live, &self.idle);
         let (rounds, optional) = (&self.rounds, &self.positions);
         let (traits, limits) = (Traits::of(self.model), self.limits);
-        Setting { limits, program: self.program, model: self.model, traits, loops, live, idle, rounds, bound, words, optional }
+        Setting {
+            limits,
+            program: self.program,
+            model: self.model,
+            traits,
+            loops,
+            live,
+            idle,
+            rounds,
+            bound,
+            words,
+            optional,
+        }
     }
 
     /// What each word may hold (CheckFence, section 3.4): the initial value and what is ever stored there.
