@@ -1,5 +1,6 @@
 //! Whole C programs: threads, what waits, how a program ends; verdicts worked out by hand, under several models.
 
+mod conventions;
 mod library;
 mod memory;
 mod objects;
@@ -35,7 +36,16 @@ fn answers(text: &str) -> Vec<CheckReport> {
 
 /// The answers to one kind of question under some models.
 fn asked(text: &str, models: &[&str], criterion: &str) -> Vec<CheckReport> {
-    let files = Memory([("p.c", format!("{HEADERS}{text}"))].into());
+    asked_about(format!("{HEADERS}{text}"), models, criterion)
+}
+
+/// The answers about a file that includes what it needs itself.
+fn answers_about(text: String) -> Vec<CheckReport> {
+    asked_about(text, &["sc", "tso", "rc11"], "assertions")
+}
+
+fn asked_about(text: String, models: &[&str], criterion: &str) -> Vec<CheckReport> {
+    let files = Memory([("p.c", text)].into());
     let subjects = Subject::load(&files, "p.c", &[], &Wanted::default(), None).expect("it compiles");
     let models: Vec<_> = models.iter().filter_map(|name| cyrano_memory::named(name)).collect();
     let selected = select(&subjects[0].case, &[], &models, &files).expect("there are checks");
