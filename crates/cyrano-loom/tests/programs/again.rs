@@ -149,12 +149,10 @@ fn a_search_goes_on_where_it_was() {
         builder.workers = 1;
         builder.checkpoint_file = Some(file.clone());
         builder.checkpoint_interval = 7;
-        // The time is over at once; but a part of the search was done by then.
-        builder.max_duration = Some(std::time::Duration::ZERO);
+        builder.max_permutations = Some(30);
         let explored = builder.explore(adds);
-        assert!(explored.executions >= executions);
+        assert!(explored.executions > executions, "it gets on: {explored:?}");
         (executions, runs) = (explored.executions, runs + 1);
-        assert!(runs < 1000, "it gets on: {explored:?}");
         if explored.complete {
             break;
         }
