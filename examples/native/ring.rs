@@ -73,5 +73,8 @@ fn a_ring_is_right() {
 
 #[test]
 fn a_slot_that_is_not_there_yet_is_found() {
-    crate::is_wrong(test(Ordering::Relaxed), &["data race: a read by the main thread and a write by thread 1", "ring.rs"]);
+    crate::is_wrong(
+        test(Ordering::Relaxed),
+        &["data race: a read by the main thread and a write by thread 1", "ring.rs"],
+    );
 }

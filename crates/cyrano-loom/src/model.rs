@@ -176,7 +176,8 @@ impl Builder {
         if let Some(file) = &self.replay {
             return counterexample::again(self, &common, file, place);
         }
-        let checkpoint = self.checkpoint_file.as_ref().map(|file| Checkpoint::new(file, self.checkpoint_interval, place));
+        let checkpoint =
+            self.checkpoint_file.as_ref().map(|file| Checkpoint::new(file, self.checkpoint_interval, place));
         let from = checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(&common));
         let deadline = self.max_duration.map(|duration| Instant::now() + duration);
         let limits = Limits { deadline, workers: self.workers.max(1), ..Limits::default() };

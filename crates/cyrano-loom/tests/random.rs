@@ -74,12 +74,7 @@ impl Random {
                 self.of(&updates),
                 self.of(&[Relaxed, Acquire, SeqCst]),
             ),
-            10 => Op::Weak(
-                loc,
-                [self.below(2) as u32, value],
-                self.of(&updates),
-                self.of(&[Relaxed, Acquire, SeqCst]),
-            ),
+            10 => Op::Weak(loc, [self.below(2) as u32, value], self.of(&updates), self.of(&[Relaxed, Acquire, SeqCst])),
             11 => self.of(&[Op::Copy(loc, Relaxed), Op::Copy(loc, Release), Op::Skip]),
             _ => Op::Fence(self.of(&[Acquire, Release, AcqRel, SeqCst])),
         }

@@ -14,8 +14,8 @@
 //! Consistency is that of `rc11` ([`crate::views`]), with the release sequences of C++20 unless C11's are wanted: a later store of the same thread does not belong to one.
 //! Or that of `sc` or `tso` ([`crate::total`]); what is not atomic races there unless `po | rf` orders it.
 
-mod goal;
 mod again;
+mod goal;
 mod scene;
 mod search;
 mod settle;

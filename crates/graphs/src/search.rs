@@ -282,7 +282,8 @@ impl<'a, 'p, G: Goal<W, R>, M: Consistency<W, R>, const W: usize, R: Run> Search
     /// Goes back to the last point at which something is left to do, and does it; not if there is none.
     pub(crate) fn take(&mut self) -> Result<bool, Halt> {
         loop {
-            if self.shared.pool.as_ref().is_some_and(Pool::is_hungry) || self.shared.parts.is_some_and(Pool::is_hungry) {
+            if self.shared.pool.as_ref().is_some_and(Pool::is_hungry) || self.shared.parts.is_some_and(Pool::is_hungry)
+            {
                 self.give();
             }
             let Some(point) = self.top().points.last().copied() else {

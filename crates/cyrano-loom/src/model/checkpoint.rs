@@ -5,8 +5,8 @@
 use std::fmt::Write;
 use std::panic::Location;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cyrano_graphs::native::{Counts, Keep, Part, Progress};
 

@@ -207,7 +207,11 @@ fn run(body: Box<dyn FnOnce()>) {
 fn from_payload(payload: Box<dyn Any + Send>) -> Violation {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-    Violation { message: format!("panicked: {}", text.unwrap_or_else(|| "with a value".to_owned())), place: None, trace: None }
+    Violation {
+        message: format!("panicked: {}", text.unwrap_or_else(|| "with a value".to_owned())),
+        place: None,
+        trace: None,
+    }
 }
 
 /// Lets others go on, until this thread is gone on with.
@@ -268,7 +272,11 @@ pub(crate) fn hear_panics() {
                     let text =
                         text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("with a value");
                     let place = info.location().map(ToString::to_string);
-                    state.panicked.get_or_insert(Violation { message: format!("panicked: {text}"), place, trace: None });
+                    state.panicked.get_or_insert(Violation {
+                        message: format!("panicked: {text}"),
+                        place,
+                        trace: None,
+                    });
                 }
                 state.running
             });

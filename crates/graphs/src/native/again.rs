@@ -94,11 +94,7 @@ fn others<M: Consistency<W, Tape>, const W: usize>(
     false
 }
 
-fn choose<const W: usize>(
-    graph: &mut Graph<'_, W, Tape>,
-    thread: usize,
-    choices: &mut Choices<'_>,
-) -> Option<EventId> {
+fn choose<const W: usize>(graph: &mut Graph<'_, W, Tape>, thread: usize, choices: &mut Choices<'_>) -> Option<EventId> {
     let value = i128::from(*choices.get_mut(thread)?.next()?);
     let values = graph.runners[thread].values(&graph.code[thread]);
     let first = values.first() == Some(&value);

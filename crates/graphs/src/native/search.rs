@@ -109,10 +109,8 @@ impl Native {
         work: &Work<'_>,
         model: &M,
     ) -> Result<(Finish, Counts), ()> {
-        let Progress { counts, share, mut parts, .. } = work.from.clone().unwrap_or_else(|| Progress {
-            parts: vec![Part::whole(0)],
-            ..Progress::default()
-        });
+        let Progress { counts, share, mut parts, .. } =
+            work.from.clone().unwrap_or_else(|| Progress { parts: vec![Part::whole(0)], ..Progress::default() });
         let mut so_far = (counts, share);
         let mut workers = 1;
         loop {
