@@ -29,7 +29,7 @@ impl Lock {
         if has_fence {
             fence(Acquire);
         }
-        (number % 2 == 0 && self.number.load(Relaxed) == number).then_some(values)
+        (number.is_multiple_of(2) && self.number.load(Relaxed) == number).then_some(values)
     }
 }
 

@@ -55,7 +55,7 @@ pub struct Builder {
     pub keep_stacks: bool,
     /// How many threads of the machine search, if it takes some time.
     pub workers: usize,
-    /// Where an execution that is wrong is written as a file ([`docs/loom.md`](https://docs.rs/cyrano-loom)).
+    /// Where an execution that is wrong is written as a file.
     pub trace: Option<PathBuf>,
     /// Such a file: this execution is run, and no other.
     pub replay: Option<PathBuf>,
@@ -191,7 +191,6 @@ impl Builder {
             from,
         };
         let (finish, counts) = self.native().search(&work);
-        drop(watch);
         self.judge(&common, finish, &counts)
     }
 

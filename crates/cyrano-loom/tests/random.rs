@@ -125,7 +125,7 @@ fn run(ops: &[Op], Memory { words: memory, plain }: &Memory) -> Vec<u32> {
                 Op::Weak(loc, [old, new], success, failure) => {
                     let result = memory[loc].compare_exchange_weak(old, new, success, failure);
                     // Whether it failed is observed, too.
-                    Some(result.map_or_else(|value| value + FAILED, |value| value))
+                    Some(result.unwrap_or_else(|value| value + FAILED))
                 }
                 Op::Store(loc, value, order) => {
                     memory[loc].store(value, order);

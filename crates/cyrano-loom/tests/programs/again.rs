@@ -59,7 +59,7 @@ fn models_differ() {
 
 #[test]
 fn an_execution_is_run_again() {
-    let folder = tempfile(&"traces");
+    let folder = tempfile("traces");
     for model in [MemoryModel::Rc11, MemoryModel::Tso] {
         // The one call that both runs have in common.
         let run = |trace: Option<&Path>, replay: Option<&Path>, runs: &'static Plain| {
@@ -99,7 +99,7 @@ fn tempfile(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn a_trace_of_something_else_is_refused() {
-    let folder = tempfile(&"else");
+    let folder = tempfile("else");
     let file = folder.join("no.json");
     std::fs::write(&file, "{}").unwrap();
     let mut builder = Builder::new();
@@ -141,7 +141,7 @@ fn several_find_what_one_finds() {
 
 #[test]
 fn a_search_goes_on_where_it_was() {
-    let folder = tempfile(&"checkpoint");
+    let folder = tempfile("checkpoint");
     let file = folder.join("adds");
     let (mut executions, mut runs) = (0, 0);
     while executions < 120 {

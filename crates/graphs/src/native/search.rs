@@ -154,7 +154,7 @@ impl Native {
                 let joined = threads.into_iter().map(|thread| thread.join());
                 joined.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
             });
-            ends.into_iter().fold(Ok(()), |ended, end| if weighs(end) > weighs(ended) { end } else { ended })
+            ends.into_iter().max_by_key(|end| weighs(*end)).unwrap_or(Ok(()))
         };
         let (mut counts, mut share) = (Counts::default(), 0.0);
         for (own, part) in told.into_inner().unwrap_or_else(PoisonError::into_inner) {
