@@ -29,7 +29,7 @@ const MAP: &[(&str, &[&str])] = &[
     // The sources of `explore`.
     ("faulty", &["ir", "memory", "criteria", "engine"]),
     ("graphs", &["ir", "memory", "engine"]),
-    ("cyrano-loom", &["ir", "engine", "graphs"]),
+    ("cyrano-loom", &["ir", "memory", "engine", "graphs", "trace"]),
     ("symbolic", &["ir", "memory", "criteria", "engine"]),
     ("checkpoint", &["ir", "engine", "explore"]),
     // Its tests read models.

@@ -5,7 +5,7 @@ use std::panic::Location;
 /// Waits for others, perhaps, as [`yield_now`](crate::thread::yield_now) does.
 #[track_caller]
 pub fn spin_loop() {
-    crate::rt::ask::idle(Location::caller());
+    crate::rt::idle::idle(Location::caller());
 }
 
 /// What cannot be reached, and panics if it is.

@@ -1,14 +1,21 @@
 //! Runs a program in every way that the memory model allows.
 
+mod checkpoint;
+mod counterexample;
+mod progress;
+
+use std::panic::Location;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use cyrano_engine::Limits;
-use cyrano_graphs::native::{Finish, Native, Scene};
+use cyrano_graphs::native::{Counts, Finish, Keep, Memory, Native, Work};
 
 use crate::rt::fiber::{Fibers, hear_panics};
-use crate::rt::{self, Settings, State};
+use crate::rt::{Common, Main, Settings};
+use checkpoint::Checkpoint;
+use progress::Progressing;
 
 /// How a program is run; the fields are those of loom.
 #[derive(Clone, Debug)]
@@ -24,9 +31,9 @@ pub struct Builder {
     pub max_duration: Option<Duration>,
     /// Has no meaning here: every execution is looked at, however threads take turns.
     pub preemption_bound: Option<usize>,
-    /// Has no meaning here yet: nothing is kept.
+    /// Where it is kept how far the search is: a search of this test that finds the file goes on from there.
     pub checkpoint_file: Option<PathBuf>,
-    /// Has no meaning here yet.
+    /// After about how many executions that is kept.
     pub checkpoint_interval: usize,
     /// Has no meaning here: all of a program is explored ([`stop_exploring`](crate::stop_exploring)).
     pub expect_explicit_explore: bool,
@@ -36,6 +43,25 @@ pub struct Builder {
     pub log: bool,
     /// Whether a search that is not complete fails.
     pub must_complete: bool,
+    /// Which executions there are.
+    pub memory_model: MemoryModel,
+    /// How often a thread's [`compare_exchange_weak`](crate::sync::atomic::AtomicUsize::compare_exchange_weak) fails for nothing in an execution, at most.
+    pub spurious_failures: usize,
+    /// How often a thread goes around in a loop that waits and reads the same each time, if what it does in a round may be something else each time, as it counts. A loop that goes on for longer is left
+    /// there, and the search is not complete then.
+    pub idle_rounds: usize,
+    /// Whether stacks of executions that are left before their ends stay as they are, and are not used again: for tests with something that outlives an execution and refers to a stack, as threads of
+    /// `std::thread::scope` do. Takes memory for each such execution.
+    pub keep_stacks: bool,
+    /// How many threads of the machine search, if it takes some time.
+    pub workers: usize,
+    /// Where an execution that is wrong is written as a file.
+    pub trace: Option<PathBuf>,
+    /// Such a file: this execution is run, and no other.
+    pub replay: Option<PathBuf>,
+    /// Whether several search from the beginning, so that tests see them do it.
+    #[doc(hidden)]
+    pub at_once: bool,
     /// Whether a later store of the same thread belongs to a release sequence, as in C11. In C++20, and so in Rust, it does not, which allows more.
     pub c11_release_sequences: bool,
     /// A part of the search that is left out on purpose, so that tests see it missed.
@@ -44,7 +70,7 @@ pub struct Builder {
 }
 
 /// What a search came to that found nothing wrong.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explored {
     /// Executions in which all threads came to their ends.
     pub executions: u64,
@@ -54,6 +80,21 @@ pub struct Explored {
     pub events: u64,
     /// Whether every execution was looked at.
     pub complete: bool,
+    /// Why not.
+    pub incomplete: Option<String>,
+}
+
+/// Which executions there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum MemoryModel {
+    /// Those of Rust's memory model, without load buffering: `rc11`.
+    #[default]
+    Rc11,
+    /// Those in which accesses take turns, whatever their orders.
+    Sc,
+    /// Those of a machine with store buffers (x86), as compilers translate for it.
+    Tso,
 }
 
 impl Default for Builder {
@@ -67,8 +108,13 @@ fn from_environment<T: std::str::FromStr>(name: &str) -> Option<T> {
     Some(text.parse().unwrap_or_else(|_| panic!("`{name}={text}` is not a number")))
 }
 
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 impl Builder {
-    /// As loom has it, and as the variables `LOOM_MAX_BRANCHES`, `LOOM_MAX_PERMUTATIONS`, `LOOM_MAX_DURATION` (in seconds) and `LOOM_MUST_COMPLETE` say.
+    /// As loom has it, and as these variables say: `LOOM_MAX_BRANCHES`, `LOOM_MAX_PERMUTATIONS`, `LOOM_MAX_DURATION` (in seconds), `LOOM_CHECKPOINT_FILE`, `LOOM_CHECKPOINT_INTERVAL`, `LOOM_MUST_COMPLETE`,
+    /// `CYRANO_SPURIOUS_FAILURES`, `CYRANO_IDLE_ROUNDS`, `CYRANO_WORKERS`, `CYRANO_TRACE` (a folder), `CYRANO_REPLAY` (a file).
     pub fn new() -> Self {
         Self {
             max_threads: crate::MAX_THREADS,
@@ -76,18 +122,26 @@ impl Builder {
             max_permutations: from_environment("LOOM_MAX_PERMUTATIONS"),
             max_duration: from_environment("LOOM_MAX_DURATION").map(Duration::from_secs),
             preemption_bound: None,
-            checkpoint_file: None,
-            checkpoint_interval: 20_000,
+            checkpoint_file: std::env::var_os("LOOM_CHECKPOINT_FILE").map(PathBuf::from),
+            checkpoint_interval: from_environment("LOOM_CHECKPOINT_INTERVAL").unwrap_or(20_000),
             expect_explicit_explore: false,
             location: true,
             log: false,
             must_complete: std::env::var_os("LOOM_MUST_COMPLETE").is_some_and(|value| value != "0"),
+            memory_model: MemoryModel::Rc11,
+            spurious_failures: from_environment("CYRANO_SPURIOUS_FAILURES").unwrap_or(1),
+            idle_rounds: from_environment("CYRANO_IDLE_ROUNDS").unwrap_or(4),
+            keep_stacks: false,
+            workers: from_environment("CYRANO_WORKERS").unwrap_or_else(cores),
+            trace: std::env::var_os("CYRANO_TRACE").map(PathBuf::from),
+            replay: std::env::var_os("CYRANO_REPLAY").map(PathBuf::from),
+            at_once: false,
             c11_release_sequences: false,
             fault: None,
         }
     }
 
-    /// Sets a file for checkpoints, which has no meaning here yet.
+    /// Sets a file for checkpoints.
     pub fn checkpoint_file(&mut self, file: &str) -> &mut Self {
         self.checkpoint_file = Some(file.into());
         self
@@ -97,60 +151,105 @@ impl Builder {
     #[track_caller]
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, program: F) {
         let explored = self.explore(program);
-        if explored.complete {
-            return;
-        }
-        let executions = explored.executions;
-        assert!(
-            !self.must_complete,
-            "the search is not complete: {executions} executions were looked at, and a limit was reached"
-        );
-        eprintln!(
-            "warning: the search is not complete: {executions} executions were looked at, and a limit was reached"
-        );
+        let Some(why) = explored.incomplete else { return };
+        let text = format!("the search is not complete: {} executions were looked at; {why}", explored.executions);
+        assert!(!self.must_complete, "{text}");
+        eprintln!("warning: {text}");
     }
 
     /// The same, and tells what was counted.
     #[track_caller]
     pub fn explore<F: Fn() + Sync + Send + 'static>(&self, program: F) -> Explored {
-        let main: Rc<dyn Fn()> = Rc::new(program);
+        let main: Main = Arc::new(program);
         hear_panics();
-        self.search(&main, false)
-            .or_else(|_| self.search(&main, true))
-            .unwrap_or_else(|Again| unreachable!("counts are kept now"))
+        let explored = match self.search(&main, false) {
+            Err(Again) => self.search(&main, true),
+            explored => explored,
+        };
+        explored.unwrap_or_else(|Again| unreachable!("counts are kept now"))
     }
 
     #[track_caller]
-    fn search(&self, main: &Rc<dyn Fn()>, counts: bool) -> Result<Explored, Again> {
-        let settings = Settings { steps: self.max_branches, threads: self.max_threads, counts };
-        let before = rt::replace(Some(Box::new(State::new(Rc::clone(main), settings))));
-        let machine = Fibers { scene: Scene::default(), shown: 0, enough: self.max_permutations };
+    fn search(&self, main: &Main, counts: bool) -> Result<Explored, Again> {
+        let place = Location::caller();
+        let common = Arc::new(Common::new(self.settings(counts), Arc::clone(main)));
+        if let Some(file) = &self.replay {
+            return counterexample::again(self, &common, file, place);
+        }
+        let checkpoint =
+            self.checkpoint_file.as_ref().map(|file| Checkpoint::new(file, self.checkpoint_interval, place));
+        let from = checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(&common));
         let deadline = self.max_duration.map(|duration| Instant::now() + duration);
-        let limits = Limits { deadline, ..Limits::default() };
-        let native = Native { own_stores: self.c11_release_sequences, fault: self.fault, ..Native::default() };
-        let (finish, counts) = native.search(Box::new(machine), &limits);
-        let Some(state) = rt::replace(before) else { unreachable!("the state that was put there") };
-        if state.wants_counts {
-            state.forget();
+        let limits = Limits { deadline, workers: self.workers.max(1), ..Limits::default() };
+        let watch = Progressing::new(place, checkpoint.as_ref());
+        let keeping = checkpoint.as_ref().map(|checkpoint| checkpoint.keeping(&common));
+        let work = Work {
+            machine: &|| Box::new(Fibers::new(&common)),
+            limits: &limits,
+            watch: &watch,
+            keep: keeping.as_ref().map(|keeping| keeping as &dyn Keep),
+            from,
+        };
+        let (finish, counts) = self.native().search(&work);
+        self.judge(&common, finish, &counts)
+    }
+
+    fn native(&self) -> Native {
+        let memory = match self.memory_model {
+            MemoryModel::Rc11 => Memory::Rc11,
+            MemoryModel::Sc => Memory::Sc,
+            MemoryModel::Tso => Memory::Tso,
+        };
+        let patience = if self.at_once { 1 } else { Native::default().patience };
+        let pace = if self.at_once || self.checkpoint_file.is_some() { 16 } else { Native::default().pace };
+        let own_stores = self.c11_release_sequences;
+        Native { memory, own_stores, patience, pace, fault: self.fault, ..Native::default() }
+    }
+
+    #[track_caller]
+    fn settings(&self, counts: bool) -> Settings {
+        Settings {
+            place: Location::caller(),
+            model: self.memory_model,
+            enough: self.max_permutations,
+            steps: self.max_branches,
+            threads: self.max_threads,
+            failures: self.spurious_failures,
+            rounds: self.idle_rounds,
+            keep_stacks: self.keep_stacks,
+            counts,
+        }
+    }
+
+    #[track_caller]
+    fn judge(&self, common: &Common, finish: Finish, counts: &Counts) -> Result<Explored, Again> {
+        let found = std::mem::take(&mut *common.found.lock().unwrap_or_else(PoisonError::into_inner));
+        if found.wants_counts {
             return Err(Again);
         }
-        if let Some(violation) = state.violation.clone() {
-            state.forget();
-            let place = violation.place.map(|place| format!("\n  at {place}")).unwrap_or_default();
-            panic!("{}{place}\nfound after {} complete executions", violation.message, counts.executions);
+        if let Some(violation) = found.violation {
+            let told = counterexample::tell(self, &violation);
+            panic!("{}{told}found after {} complete executions", violation.text(), counts.executions);
         }
-        state.forget();
         assert!(
             finish != Finish::TooLarge,
             "an execution has more events than can be looked at: make the test smaller"
         );
-        let complete = finish == Finish::All;
-        Ok(Explored { executions: counts.executions, blocked: counts.blocked, events: counts.events, complete })
+        assert!(finish != Finish::Lost, "the checkpoint is none of this test as it is now: remove it");
+        let left = found.left.map(|place| {
+            format!(
+                "a loop that waits goes on longer than was looked at, as it counts what it does: `Builder::idle_rounds` allows more rounds (at {place})"
+            )
+        });
+        let incomplete = left.or_else(|| (finish != Finish::All).then(|| "a limit was reached".to_owned()));
+        let complete = incomplete.is_none();
+        let Counts { executions, blocked, events, .. } = *counts;
+        Ok(Explored { executions, blocked, events, complete, incomplete })
     }
 }
 
 /// Somebody looked at a count that nobody kept.
-struct Again;
+pub(crate) struct Again;
 
 /// Runs a program in every way that the memory model allows; panics if something goes wrong in one of them.
 #[track_caller]

@@ -12,17 +12,22 @@
 pub(crate) mod access;
 pub(crate) mod ask;
 pub(crate) mod fiber;
+pub(crate) mod idle;
 pub(crate) mod names;
+pub(crate) mod record;
 pub(crate) mod show;
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::Location;
 use std::rc::Rc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use corosensei::stack::DefaultStack;
 use cyrano_graphs::native::{Asked, End, Scene};
 use cyrano_ir::LocId;
+use cyrano_trace::Trace;
 use rustc_hash::FxHashMap;
 
 use access::History;
@@ -36,6 +41,16 @@ pub(crate) type Place = &'static Location<'static>;
 pub(crate) struct Violation {
     pub(crate) message: String,
     pub(crate) place: Option<String>,
+    /// The execution, once it is known.
+    pub(crate) trace: Option<Box<Trace>>,
+}
+
+impl Violation {
+    /// What went wrong, and where.
+    pub(crate) fn text(&self) -> String {
+        let place = self.place.as_ref().map(|place| format!("\n  at {place}")).unwrap_or_default();
+        format!("{}{place}", self.message)
+    }
 }
 
 /// A location that this execution made.
@@ -65,9 +80,52 @@ pub(crate) struct Owned {
     pub(crate) given_back: bool,
 }
 
+/// What all who search run, and what they have found.
+pub(crate) struct Common {
+    pub(crate) settings: Settings,
+    pub(crate) main: Main,
+    /// The numbers that names stand for, which are the same for all.
+    pub(crate) names: Mutex<Names>,
+    pub(crate) found: Mutex<Found>,
+    /// Executions that were shown.
+    pub(crate) shown: AtomicUsize,
+}
+
+impl Common {
+    pub(crate) fn new(settings: Settings, main: Main) -> Self {
+        let (names, found, shown) = (Mutex::default(), Mutex::default(), AtomicUsize::new(0));
+        Self { settings, main, names, found, shown }
+    }
+}
+
+/// The program under test.
+pub(crate) type Main = Arc<dyn Fn() + Send + Sync>;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) violation: Option<Violation>,
+    /// Whether somebody looks at a count that nobody kept.
+    pub(crate) wants_counts: bool,
+    /// A loop that was left early though it may not repeat itself.
+    pub(crate) left: Option<String>,
+}
+
 /// How a program is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
+    /// Who called for it.
+    pub(crate) place: Place,
+    /// Which executions there are.
+    pub(crate) model: crate::model::MemoryModel,
+    /// After how many executions the search ends.
+    pub(crate) enough: Option<usize>,
+    /// How many weak exchanges of a thread fail for nothing.
+    pub(crate) failures: usize,
+    /// Whether stacks of executions that are left are not used again.
+    pub(crate) keep_stacks: bool,
+    /// How often a thread goes through a loop that reads the same, and may do something else in it each time.
+    pub(crate) rounds: usize,
     /// No thread does more steps.
     pub(crate) steps: usize,
     /// No more threads than these, with the first.
@@ -95,7 +153,10 @@ pub(crate) struct State {
     pub(crate) memory: FxHashMap<usize, usize>,
     /// What is lazily there once for an execution, by the address of its static.
     pub(crate) lazy: FxHashMap<usize, Rc<dyn Any>>,
-    pub(crate) main: Rc<dyn Fn()>,
+    pub(crate) main: Main,
+    common: Arc<Common>,
+    /// Whether the thread that ran last goes on: it stopped to be looked at.
+    pub(crate) looks: bool,
     /// The number of this run from the start.
     pub(crate) epoch: u64,
     /// Whether all have done again what they did before in executions with the same past, so that threads may do what is new.
@@ -135,9 +196,9 @@ pub(crate) fn replace(state: Option<Box<State>>) -> Option<Box<State>> {
 }
 
 impl State {
-    pub(crate) fn new(main: Rc<dyn Fn()>, settings: Settings) -> Self {
+    pub(crate) fn new(common: Arc<Common>) -> Self {
         Self {
-            settings,
+            settings: common.settings,
             scene: Scene::default(),
             fibers: Vec::new(),
             stacks: Vec::new(),
@@ -150,7 +211,9 @@ impl State {
             raw: FxHashMap::default(),
             memory: FxHashMap::default(),
             lazy: FxHashMap::default(),
-            main,
+            main: Arc::clone(&common.main),
+            common,
+            looks: false,
             epoch: 0,
             repeated: false,
             running: false,
@@ -179,7 +242,7 @@ impl State {
         let fiber = &mut self.fibers[thread];
         let number = fiber.made;
         fiber.made += 1;
-        let loc = self.names.location(thread, number);
+        let loc = self.names.location((thread, number), &self.common.names);
         let history = History::made(self.now());
         self.put(loc, Made { history, value, place: Some(place) });
         loc
@@ -187,11 +250,22 @@ impl State {
 
     /// A location that is there for a static from the beginning.
     pub(crate) fn make_static(&mut self, address: usize, place: Place) -> LocId {
-        let loc = self.names.of_static(address);
+        let loc = self.names.of_static(address, &self.common.names);
         if self.made.get(loc.index()).is_none_or(|made| made.place.is_none()) {
             self.put(loc, Made { history: History::default(), value: 0, place: Some(place) });
         }
         loc
+    }
+
+    /// The thread that one begins, after so many others.
+    pub(crate) fn begun(&mut self, by: usize, number: usize) -> usize {
+        self.names.thread((by, number), &self.common.names)
+    }
+
+    /// A loop is left early though it may not repeat itself: the search is not complete.
+    pub(crate) fn leaves_loop(&mut self, place: Place) {
+        let mut found = self.common.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.left.get_or_insert_with(|| place.to_string());
     }
 
     fn put(&mut self, loc: LocId, made: Made) {
@@ -217,6 +291,6 @@ pub(crate) fn fail(message: String, place: Place) -> ! {
         // On the way to where the panic is caught; that is what went wrong first.
         panic!("{message} (at {place})");
     }
-    with(|state| state.go_wrong(Violation { message, place: Some(place.to_string()) }));
+    with(|state| state.go_wrong(Violation { message, place: Some(place.to_string()), trace: None }));
     fiber::leave()
 }

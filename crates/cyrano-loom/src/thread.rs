@@ -74,13 +74,13 @@ pub fn park() {
 /// Says that the thread may wait for others: if it has read the same twice in a row, and done nothing else, it goes on once that changes.
 #[track_caller]
 pub fn yield_now() {
-    ask::idle(Location::caller());
+    rt::idle::idle(Location::caller());
 }
 
 /// As [`yield_now`]: time says nothing about what others have done.
 #[track_caller]
 pub fn sleep(_: Duration) {
-    ask::idle(Location::caller());
+    rt::idle::idle(Location::caller());
 }
 
 /// Waits for the end of a thread.
@@ -146,7 +146,7 @@ fn begin(name: Option<String>, body: Box<dyn FnOnce()>, place: Place) -> Thread 
         let current = state.current;
         let number = state.fibers[current].spawned;
         state.fibers[current].spawned += 1;
-        (state.names.thread(current, number), state.make(0, place))
+        (state.begun(current, number), state.make(0, place))
     });
     ask::ask(Request::Spawn(thread), place);
     if std::thread::panicking() {

@@ -12,7 +12,7 @@ use cyrano_engine::{Engine, Limits, Query, Question, Verdict};
 use cyrano_graphs::Graphs;
 use cyrano_ir::Property;
 use cyrano_loom::cell::UnsafeCell;
-use cyrano_loom::model::Builder;
+use cyrano_loom::model::{Builder, MemoryModel};
 use cyrano_loom::sync::Arc;
 use cyrano_loom::sync::atomic::{AtomicU32, Ordering, fence};
 use cyrano_loom::thread;
@@ -28,6 +28,8 @@ enum Op {
     Swap(usize, u32, Ordering),
     /// Stores the second number if the first is there.
     Exchange(usize, [u32; 2], Ordering, Ordering),
+    /// The same, which may fail for nothing.
+    Weak(usize, [u32; 2], Ordering, Ordering),
     Fence(Ordering),
     /// Writes what is not atomic, or reads it.
     Write,
@@ -37,6 +39,9 @@ enum Op {
 }
 
 const LOCATIONS: usize = 2;
+
+/// Is added to what an exchange has read that failed.
+const FAILED: u32 = 100;
 
 /// xorshift64*: the same programs everywhere.
 struct Random(u64);
@@ -58,7 +63,7 @@ impl Random {
         let loc = self.below(LOCATIONS);
         let value = 1 + self.below(2) as u32;
         let updates = [Relaxed, Acquire, Release, AcqRel, SeqCst];
-        match self.below(12) {
+        match self.below(13) {
             0..4 => Op::Load(loc, self.of(&[Relaxed, Acquire, SeqCst])),
             4..7 => Op::Store(loc, value, self.of(&[Relaxed, Release, SeqCst])),
             7 => Op::Add(loc, value, self.of(&updates)),
@@ -69,7 +74,8 @@ impl Random {
                 self.of(&updates),
                 self.of(&[Relaxed, Acquire, SeqCst]),
             ),
-            10 => self.of(&[Op::Copy(loc, Relaxed), Op::Copy(loc, Release), Op::Skip]),
+            10 => Op::Weak(loc, [self.below(2) as u32, value], self.of(&updates), self.of(&[Relaxed, Acquire, SeqCst])),
+            11 => self.of(&[Op::Copy(loc, Relaxed), Op::Copy(loc, Release), Op::Skip]),
             _ => Op::Fence(self.of(&[Acquire, Release, AcqRel, SeqCst])),
         }
     }
@@ -116,6 +122,11 @@ fn run(ops: &[Op], Memory { words: memory, plain }: &Memory) -> Vec<u32> {
                 Op::Exchange(loc, [old, new], success, failure) => {
                     Some(memory[loc].compare_exchange(old, new, success, failure).unwrap_or_else(|value| value))
                 }
+                Op::Weak(loc, [old, new], success, failure) => {
+                    let result = memory[loc].compare_exchange_weak(old, new, success, failure);
+                    // Whether it failed is observed, too.
+                    Some(result.unwrap_or_else(|value| value + FAILED))
+                }
                 Op::Store(loc, value, order) => {
                     memory[loc].store(value, order);
                     None
@@ -151,15 +162,18 @@ fn run(ops: &[Op], Memory { words: memory, plain }: &Memory) -> Vec<u32> {
 }
 
 fn is_read(op: &Op) -> bool {
-    matches!(op, Op::Load(..) | Op::Add(..) | Op::Swap(..) | Op::Exchange(..))
+    matches!(op, Op::Load(..) | Op::Add(..) | Op::Swap(..) | Op::Exchange(..) | Op::Weak(..))
 }
 
 /// How many executions a program has, and what is observed in them; nothing if there is a race.
-fn natively(program: &[Vec<Op>]) -> Option<(u64, Outcomes)> {
+fn natively(program: &[Vec<Op>], model: MemoryModel, together: bool) -> Option<(u64, Outcomes)> {
     let seen = Shared::new(Mutex::new(Outcomes::new()));
     let (put, program) = (Shared::clone(&seen), program.to_vec());
     let mut builder = Builder::new();
     builder.c11_release_sequences = true;
+    builder.spurious_failures = 10;
+    builder.memory_model = model;
+    (builder.at_once, builder.workers) = (together, 1 + usize::from(together));
     let run = move || {
         let words = std::array::from_fn(|_| AtomicU32::new(0));
         let memory = Arc::new(Memory { words, plain: UnsafeCell::new(0) });
@@ -205,37 +219,56 @@ fn fence_name(order: Ordering) -> &'static str {
     }
 }
 
-/// The instructions of an operation, whose read is the how-manieth of its thread.
-fn instructions(op: &Op, read: usize) -> Vec<String> {
+/// The instructions of an operation, whose read is the how-manieth of its thread, from this place on. Machines know no orders: what those mean is said by fences.
+fn instructions(op: &Op, read: usize, at: usize, model: MemoryModel) -> Vec<String> {
     let name = |loc: usize| ["x", "y"][loc];
-    let access = match *op {
-        Op::Load(loc, order) => format!("r{read} := load {} {}", name(loc), tags(order)),
-        Op::Store(loc, value, order) => format!("store {}, {value} {}", name(loc), tags(order)),
-        Op::Copy(loc, order) => format!("store {}, last {}", name(loc), tags(order)),
-        Op::Add(loc, value, order) => format!("r{read} := fetch_add {}, {value} {}", name(loc), tags(order)),
-        Op::Swap(loc, value, order) => format!("r{read} := exchange {}, {value} {}", name(loc), tags(order)),
-        Op::Exchange(loc, [old, new], success, failure) => {
-            format!("r{read} := cas {}, {old}, {new} {} else {}", name(loc), tags(success), tags(failure))
-        }
-        Op::Fence(order) => format!("fence thread_fence.{}", fence_name(order)),
-        Op::Write => "store z, 1".to_owned(),
-        Op::Read => "plain := load z".to_owned(),
-        Op::Skip => return Vec::new(),
+    let c11 = model == MemoryModel::Rc11;
+    let tags = |order: Ordering| if c11 { tags(order) } else { "" };
+    let exchange = |loc: usize, [old, new]: [u32; 2], success: Ordering, failure: Ordering| {
+        let failed = if c11 { format!(" else {}", tags(failure)) } else { String::new() };
+        format!("r{read} := cas {}, {old}, {new} {}{failed}", name(loc), tags(success))
     };
-    let sees = is_read(op).then(|| format!("last := r{read}"));
-    std::iter::once(access).chain(sees).collect()
+    let fenced = |order: Ordering| (!c11 && order == Ordering::SeqCst).then(|| "fence store-load".to_owned());
+    let mut code = Vec::new();
+    match *op {
+        Op::Load(loc, order) => code.push(format!("r{read} := load {} {}", name(loc), tags(order))),
+        Op::Store(loc, value, order) => {
+            code.push(format!("store {}, {value} {}", name(loc), tags(order)));
+            code.extend(fenced(order));
+        }
+        Op::Copy(loc, order) => code.push(format!("store {}, last {}", name(loc), tags(order))),
+        Op::Add(loc, value, order) => code.push(format!("r{read} := fetch_add {}, {value} {}", name(loc), tags(order))),
+        Op::Swap(loc, value, order) => code.push(format!("r{read} := exchange {}, {value} {}", name(loc), tags(order))),
+        Op::Exchange(loc, values, success, failure) => code.push(exchange(loc, values, success, failure)),
+        Op::Weak(loc, values, success, failure) => code.extend([
+            "fails := choose 0, 1".to_owned(),
+            format!("branch (fails == 0) then @{} else @{}", at + 2, at + 4),
+            exchange(loc, values, success, failure),
+            format!("branch (r{read} == {}) then @{} else @{}", values[0], at + 7, at + 6),
+            format!("r{read} := load {} {}", name(loc), tags(failure)),
+            format!("assume (r{read} == {})", values[0]),
+            format!("r{read} := (r{read} + {FAILED})"),
+        ]),
+        Op::Fence(order) if c11 => code.push(format!("fence thread_fence.{}", fence_name(order))),
+        Op::Fence(order) => code.extend(fenced(order)),
+        Op::Write => code.push("store z, 1".to_owned()),
+        Op::Read => code.push("plain := load z".to_owned()),
+        Op::Skip => {}
+    }
+    code.extend(is_read(op).then(|| format!("last := r{read}")));
+    code
 }
 
 /// The same program in the IR's text form: each read has a register of its own, and what was read last is in another one. A read that is left out is 0.
-fn in_text(program: &[Vec<Op>]) -> String {
+fn in_text(program: &[Vec<Op>], model: MemoryModel) -> String {
     let mut text = "program p\nlocation x = 0\nlocation y = 0\nlocation z = 0\n".to_owned();
     let mut observed = String::new();
     for (thread, ops) in program.iter().enumerate() {
-        let _ = writeln!(text, "thread t{thread}\nregister last = 0\nregister plain = 0");
+        let _ = writeln!(text, "thread t{thread}\nregister last = 0\nregister plain = 0\nregister fails = 0");
         let (mut code, mut read) = (Vec::new(), 0);
         let mut skips = false;
         for op in ops {
-            let own = instructions(op, read);
+            let own = instructions(op, read, code.len() + usize::from(skips), model);
             if std::mem::take(&mut skips) {
                 let at = code.len();
                 code.push(format!("branch (last == 0) then @{} else @{}", at + 1, at + 1 + own.len()));
@@ -256,13 +289,19 @@ fn in_text(program: &[Vec<Op>]) -> String {
     text + &observed + "observe x = x\nobserve y = y\n"
 }
 
-fn in_ir(program: &[Vec<Op>]) -> Option<(u64, Outcomes)> {
-    let text = in_text(program);
+fn in_ir(program: &[Vec<Op>], model: MemoryModel) -> Option<(u64, Outcomes)> {
+    let text = in_text(program, model);
+    let is_c11 = model == MemoryModel::Rc11;
     let parsed = cyrano_ir::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let model = cyrano_memory::named("rc11").unwrap();
+    let name = match model {
+        MemoryModel::Sc => "sc",
+        MemoryModel::Tso => "tso",
+        _ => "rc11",
+    };
+    let model = cyrano_memory::named(name).unwrap();
     let graphs = Graphs { thread_symmetry: false, ..Graphs::default() };
-    let races = Query::new(&parsed, &model, Question::Holds(&Property::Races)).unwrap();
-    if graphs.ask(races, &Limits::default(), &()).verdict == Verdict::Violated {
+    let races = || Query::new(&parsed, &model, Question::Holds(&Property::Races)).unwrap();
+    if is_c11 && graphs.ask(races(), &Limits::default(), &()).verdict == Verdict::Violated {
         return None;
     }
     let query = Query::new(&parsed, &model, Question::Outcomes).unwrap();
@@ -271,26 +310,48 @@ fn in_ir(program: &[Vec<Op>]) -> Option<(u64, Outcomes)> {
     Some((answer.stats.executions.unwrap(), outcomes))
 }
 
+/// Compares programs; says how many have a race.
+fn compare(programs: u64, plain: bool, model: MemoryModel, together: bool) -> u64 {
+    let mut random = Random(0x5EED);
+    let (mut executions, mut weak, mut races, mut failures) = (0, 0, 0, 0);
+    for number in 0..programs {
+        let program = random.program(plain);
+        let (native, expected) = (natively(&program, model, together), in_ir(&program, model));
+        assert_eq!(native, expected, "{model:?}, program {number}: {program:?}\n{}", in_text(&program, model));
+        races += u64::from(native.is_none());
+        let (count, outcomes) = native.unwrap_or_default();
+        executions += count;
+        weak += u64::from(outcomes.len() > 1);
+        failures += u64::from(program.iter().flatten().any(|op| matches!(op, Op::Weak(..))));
+    }
+    println!(
+        "{model:?}: {programs} programs with {executions} executions; {weak} have several outcomes, {failures} weak exchanges, {races} a race"
+    );
+    assert!(executions > 3 * programs && weak + races > programs / 2 && failures > programs / 5);
+    races
+}
+
+fn programs(few: u64) -> u64 {
+    match std::env::var("CYRANO_LONG") {
+        Ok(long) if !long.is_empty() => 40 * few,
+        _ => few,
+    }
+}
+
 #[test]
 fn native_programs_are_those_of_the_ir() {
-    let programs = match std::env::var("CYRANO_LONG") {
-        Ok(long) if !long.is_empty() => 20_000,
-        _ => 300,
-    };
-    for plain in [false, true] {
-        let mut random = Random(0x5EED);
-        let (mut executions, mut weak, mut races) = (0, 0, 0);
-        for number in 0..programs {
-            let program = random.program(plain);
-            let (native, expected) = (natively(&program), in_ir(&program));
-            assert_eq!(native, expected, "program {number}: {program:?}\n{}", in_text(&program));
-            races += u64::from(native.is_none());
-            let (count, outcomes) = native.unwrap_or_default();
-            executions += count;
-            weak += u64::from(outcomes.len() > 1);
-        }
-        println!("{programs} programs with {executions} executions; {weak} have several outcomes, {races} a race");
-        assert!(executions > 3 * programs && weak + races > programs / 2);
-        assert_eq!(plain, races > programs / 10 && races < programs - programs / 10);
-    }
+    assert_eq!(compare(programs(250), false, MemoryModel::Rc11, false), 0);
+    let races = compare(programs(200), true, MemoryModel::Rc11, false);
+    assert!(races > programs(200) / 10 && races < programs(200) - programs(200) / 10);
+}
+
+#[test]
+fn native_programs_are_those_of_the_ir_under_other_models() {
+    assert_eq!(compare(programs(150), false, MemoryModel::Sc, false), 0);
+    assert_eq!(compare(programs(150), false, MemoryModel::Tso, false), 0);
+}
+
+#[test]
+fn several_search_as_one() {
+    assert_eq!(compare(programs(40), false, MemoryModel::Rc11, true), 0);
 }

@@ -15,8 +15,9 @@ use cyrano_ir::{InstrId, ThreadId};
 
 use crate::models::consistency::Consistency;
 use crate::graph::Graph;
-use crate::search::level::{Level, Open, Point, Turn};
 use crate::faults::Fault;
+use crate::run::Run;
+use crate::search::level::{Level, Open, Point, Turn};
 use crate::search::{Counts, Goal, Halt, Search, Shared};
 
 /// Somebody who keeps what was found so far.
@@ -87,7 +88,7 @@ pub struct Share {
     pub count: u16,
 }
 
-impl<M, const W: usize> Level<'_, M, W> {
+impl<M, const W: usize, R: Run> Level<'_, M, W, R> {
     /// What is left to do.
     pub(crate) fn parts(&self, start: usize, found: &mut Vec<Part>) {
         for (at, point) in self.points.iter().enumerate() {
@@ -104,12 +105,12 @@ impl<M, const W: usize> Level<'_, M, W> {
 /// Looks at nothing.
 struct Blind;
 
-impl<const W: usize> Goal<W> for Blind {
-    fn found(&mut self, _: &Graph<'_, W>, _: &mut impl Consistency<W>) -> ControlFlow<()> {
+impl<const W: usize, R: Run> Goal<W, R> for Blind {
+    fn found(&mut self, _: &Graph<'_, W, R>, _: &mut impl Consistency<W, R>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    fn is_wrong(&self, _: &Graph<'_, W>, _: usize) -> bool {
+    fn is_wrong(&self, _: &Graph<'_, W, R>, _: usize) -> bool {
         false
     }
 
@@ -130,15 +131,16 @@ fn unseen<T>(fault: Option<Fault>, limits: &Limits, stale_waits: bool) -> Shared
         stale_reads_race: false,
         pace: u64::MAX,
         keep,
+        parts: None,
     }
 }
 
 /// Goes from the beginning of a search to a part of it; none if that is no part of it.
-pub(crate) fn arrive<'p, M: Consistency<W>, const W: usize>(
-    root: Level<'p, M, W>,
+pub(crate) fn arrive<'p, M: Consistency<W, R>, const W: usize, R: Run>(
+    root: Level<'p, M, W, R>,
     part: &Part,
     fault: Option<Fault>,
-) -> Result<Option<Level<'p, M, W>>, Halt> {
+) -> Result<Option<Level<'p, M, W, R>>, Halt> {
     let limits = Limits::default();
     // Nothing is taken on the way that would be left.
     let shared = unseen(fault, &limits, false);
@@ -164,7 +166,7 @@ pub(crate) fn arrive<'p, M: Consistency<W>, const W: usize>(
 }
 
 /// Takes the only alternative that is left, and goes no further.
-fn enter<M: Consistency<W>, const W: usize>(search: &mut Search<'_, '_, Blind, M, W>) -> bool {
+fn enter<M: Consistency<W, R>, const W: usize, R: Run>(search: &mut Search<'_, '_, Blind, M, W, R>) -> bool {
     let level = search.top();
     let (Some(point), Some(alternative)) = (level.points.pop(), level.alternatives.pop()) else { return false };
     level.back_to(&point);
@@ -175,11 +177,14 @@ fn enter<M: Consistency<W>, const W: usize>(search: &mut Search<'_, '_, Blind, M
     level.weight = point.weight;
     let (_, allowed) = level.go(point.open, alternative);
     level.ended = false;
+    if allowed {
+        R::settle(&mut level.graph, &level.model);
+    }
     allowed
 }
 
 /// Leaves only the alternatives with these numbers at the point where a level stands; says whether they are there.
-fn narrow<M, const W: usize>(level: &mut Level<'_, M, W>, (from, to): (Turn, Turn)) -> bool {
+fn narrow<M, const W: usize, R: Run>(level: &mut Level<'_, M, W, R>, (from, to): (Turn, Turn)) -> bool {
     let Level { points, alternatives, path, .. } = level;
     let ends = |at: usize, points: &[Point]| points.get(at + 1).map_or(alternatives.len(), |next| next.alternatives);
     let has = |at: &usize| {

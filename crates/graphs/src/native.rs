@@ -12,34 +12,29 @@
 //! - What a thread asks for follows from what it was told. A machine compares, and says so if it does not hold ([`Request`]).
 //!
 //! Consistency is that of `rc11` ([`crate::models::views`]), with the release sequences of C++20 unless C11's are wanted: a later store of the same thread does not belong to one.
+//! Or that of `sc` or `tso` ([`crate::models::total`]); what is not atomic races there unless `po | rf` orders it.
 
+mod again;
 mod goal;
 mod scene;
+mod search;
 mod settle;
 mod tape;
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Mutex;
 
-use cyrano_engine::{Limits, Stop};
-use cyrano_ir::Program;
+use cyrano_engine::Stop;
 
-use crate::graph::Graph;
-use crate::search::level::Level;
-use crate::search::{Halt, Search, Shared};
-use crate::setup::Start;
-use crate::symmetry::twins::Twins;
-use crate::models::views::Views;
-
+pub use crate::kept::{Keep, Part, Progress};
 pub use crate::rows::EventId;
 pub use crate::search::Counts;
+pub use again::Taken;
 pub use goal::{Ended, Shown, Waiting};
 pub use scene::{Scene, Told};
+pub use search::Work;
 pub use tape::{Asked, End, Request, Step, Tape, Update, Written};
-
-use goal::Executions;
 
 /// No program has more threads.
 pub const MAX_THREADS: usize = 64;
@@ -64,26 +59,53 @@ pub struct Desk {
     stamp: Cell<u64>,
 }
 
+impl Desk {
+    /// Of the how-manieth who searches: nobody else gives the same stamps.
+    fn new(machine: Box<dyn Machine>, worker: usize) -> Rc<Self> {
+        Rc::new(Self { machine: RefCell::new(machine), stamp: Cell::new(((worker as u64) << 48) + 1) })
+    }
+}
+
 impl fmt::Debug for Desk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Desk").finish_non_exhaustive()
     }
 }
 
+/// Which executions there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Memory {
+    /// Those of `rc11`.
+    #[default]
+    Rc11,
+    /// Those of one order of all accesses that program order is part of.
+    Sc,
+    /// Those of a machine with store buffers, as compilers translate for it: sequentially consistent stores and fences empty them, as read-modify-writes do, and whoever begins a
+    /// thread or comes to its end.
+    Tso,
+}
+
 /// How native code is searched.
 #[derive(Clone, Copy, Debug)]
 pub struct Native {
+    /// Which executions there are.
+    pub memory: Memory,
     /// Whether a release sequence has later stores of the same thread, as in C11; in C++20 it has not.
     pub own_stores: bool,
     /// Whether executions in which a thread waits behind an old write are left early ([`crate::stale`]).
     pub stale_waits: bool,
+    /// After how many events a search is given to several, if there are several.
+    pub patience: u64,
+    /// Events between two looks at limits and at who has nothing to do.
+    pub pace: u64,
     /// A bug that is there on purpose.
     pub fault: Option<crate::Fault>,
 }
 
 impl Default for Native {
     fn default() -> Self {
-        Self { own_stores: false, stale_waits: true, fault: None }
+        let (patience, pace) = (200_000, 4096);
+        Self { memory: Memory::Rc11, own_stores: false, stale_waits: true, patience, pace, fault: None }
     }
 }
 
@@ -92,59 +114,12 @@ impl Default for Native {
 pub enum Finish {
     /// Every execution was shown.
     All,
-    /// The machine has seen enough.
+    /// A machine has seen enough.
     Enough,
     /// An execution has more events than a graph can have.
     TooLarge,
     /// A limit was reached.
     Stopped(Stop),
-}
-
-impl Native {
-    /// Shows every execution to a machine.
-    pub fn search(&self, machine: Box<dyn Machine>, limits: &Limits) -> (Finish, Counts) {
-        let desk = Rc::new(Desk { machine: RefCell::new(machine), stamp: Cell::new(1) });
-        let small = self.within::<1>(&desk, limits);
-        let medium = small.or_else(|()| self.within::<4>(&desk, limits));
-        let large = medium.or_else(|()| self.within::<16>(&desk, limits));
-        large.unwrap_or((Finish::TooLarge, Counts::default()))
-    }
-
-    fn within<const W: usize>(&self, desk: &Rc<Desk>, limits: &Limits) -> Result<(Finish, Counts), ()> {
-        let start = Start {
-            program: std::borrow::Cow::Owned(Program::default()),
-            accesses: Vec::new(),
-            choices: Vec::new(),
-            setup: None,
-            twins: Twins::default(),
-            fresh: None,
-        };
-        let shared: Shared<'_, Level<'_, Views<W>, W, Tape>> = Shared {
-            limits,
-            watch: &(),
-            fault: self.fault,
-            pool: None,
-            told: Mutex::default(),
-            patience: None,
-            stale_waits: self.stale_waits,
-            stale_reads_race: false,
-            pace: 4096,
-            keep: None,
-        };
-        let code = vec![Rc::clone(desk); MAX_THREADS];
-        let graph: Graph<'_, W, Tape> = Graph::of(&start, code, vec![Tape::first()], Vec::new());
-        let mut level = Level::new(graph, Views::<W>::native(self.own_stores));
-        <Tape as crate::run::Run>::settle(&mut level.graph, &level.model);
-        let mut goal = Executions { desk: Rc::clone(desk) };
-        let mut search = Search::new(&mut goal, vec![level], &shared);
-        let ended = search.run();
-        let (counts, _) = search.tell();
-        match ended {
-            Ok(()) => Ok((Finish::All, counts)),
-            Err(Halt::Settled) => Ok((Finish::Enough, counts)),
-            Err(Halt::TooLarge) => Err(()),
-            Err(Halt::Stopped(stop)) => Ok((Finish::Stopped(stop), counts)),
-            Err(halt) => unreachable!("{halt:?}: nobody interrupts this search, or shares it"),
-        }
-    }
+    /// What the search was to go on with is no part of it.
+    Lost,
 }

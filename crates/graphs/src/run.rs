@@ -15,6 +15,8 @@ use crate::models::consistency::Consistency;
 use crate::graph::Graph;
 use crate::rows::EventId;
 use crate::thread::{Next, Runner, Status};
+use crate::models::total::Kept;
+use crate::units::Order;
 
 /// A thread on its way.
 pub(crate) trait Run: Clone + fmt::Debug {
@@ -51,6 +53,9 @@ pub(crate) trait Run: Clone + fmt::Debug {
     /// Whether its next read belongs to a read-modify-write, and its tags if it returns this value.
     fn reading(&self, code: &Self::Code<'_>, loc: LocId, value: i128) -> (bool, Tags);
 
+    /// Whether its next read belongs to a read-modify-write, whatever it returns.
+    fn may_update(&self, code: &Self::Code<'_>) -> bool;
+
     /// Its next read is this event and returns this value.
     fn read(&mut self, code: &Self::Code<'_>, event: EventId, loc: LocId, value: i128);
 
@@ -77,6 +82,11 @@ pub(crate) trait Run: Clone + fmt::Debug {
     /// Which of its objects others may know of ([`crate::fresh`]).
     fn published(&self) -> u64 {
         0
+    }
+
+    /// Whether nobody comes between what belongs together, in a graph that does not go on ([`crate::units`]).
+    fn is_whole<const W: usize>(_: &Graph<'_, W, Self>, _: Kept) -> bool {
+        true
     }
 
     /// Lets the threads go on that got events since the last time, up to what they do next; a model knows what happens before that.
@@ -140,6 +150,10 @@ impl Run for Runner {
         self.reading(code, loc, value)
     }
 
+    fn may_update(&self, code: &Self::Code<'_>) -> bool {
+        self.may_update(code)
+    }
+
     #[inline]
     fn read(&mut self, code: &Self::Code<'_>, event: EventId, loc: LocId, value: i128) {
         self.read(code, event, loc, value);
@@ -169,6 +183,10 @@ impl Run for Runner {
 
     fn choose(&mut self, code: &Self::Code<'_>, event: EventId, value: i128) {
         self.choose(code, event, value);
+    }
+
+    fn is_whole<const W: usize>(graph: &Graph<'_, W>, kept: Kept) -> bool {
+        !graph.has_units() || Order::new(graph, kept).is_some()
     }
 
     /// Such a thread goes on as soon as it gets an event.

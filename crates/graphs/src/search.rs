@@ -26,7 +26,7 @@ use cyrano_engine::{Counters, Limits, Stop, Watch};
 use crate::models::consistency::Consistency;
 use crate::faults::Fault;
 use crate::graph::Graph;
-use crate::kept::{Keep, Seen};
+use crate::kept::{Keep, Part, Seen};
 use crate::search::level::{Level, Open, Point, Turn};
 use crate::search::pool::Pool;
 use crate::search::revisit::revisited;
@@ -86,6 +86,8 @@ pub(crate) struct Shared<'a, T> {
     pub(crate) fault: Option<Fault>,
     /// Where others get work from, if there are others.
     pub(crate) pool: Option<Pool<T>>,
+    /// The same, where graphs stay with who made them: others go the way to a part by themselves.
+    pub(crate) parts: Option<&'a Pool<Part>>,
     /// What was counted, and which part of the search is done.
     pub(crate) told: Mutex<(Counts, f64)>,
     /// After how many events the search is to be given to several.
@@ -164,7 +166,7 @@ impl<'a, 'p, G: Goal<W, R>, M: Consistency<W, R>, const W: usize, R: Run> Search
         if self.levels.is_empty() {
             return Ok(());
         }
-        if self.shared.pool.is_none() {
+        if self.shared.pool.is_none() && self.shared.parts.is_none() {
             self.look()?;
         }
         if (0..self.graph().runners.len()).any(|thread| self.goal.is_wrong(self.graph(), thread)) {
@@ -197,6 +199,7 @@ impl<'a, 'p, G: Goal<W, R>, M: Consistency<W, R>, const W: usize, R: Run> Search
         match (self.shared.limits.exceeded(bytes), &self.shared.pool) {
             (Some(stop), _) => Err(Halt::Stopped(stop)),
             (None, Some(pool)) if pool.is_closed() => Err(Halt::Elsewhere),
+            (None, _) if self.shared.parts.is_some_and(Pool::is_closed) => Err(Halt::Elsewhere),
             (None, _) if self.shared.keep.is_some_and(Keep::is_due) => Err(Halt::Paused),
             (None, None) if self.shared.patience.is_some_and(|most| counts.events >= most) => Err(Halt::Long),
             _ => Ok(()),
@@ -284,7 +287,8 @@ impl<'a, 'p, G: Goal<W, R>, M: Consistency<W, R>, const W: usize, R: Run> Search
     /// Goes back to the last point at which something is left to do, and does it; not if there is none.
     pub(crate) fn take(&mut self) -> Result<bool, Halt> {
         loop {
-            if self.shared.pool.as_ref().is_some_and(Pool::is_hungry) {
+            if self.shared.pool.as_ref().is_some_and(Pool::is_hungry) || self.shared.parts.is_some_and(Pool::is_hungry)
+            {
                 self.give();
             }
             let Some(point) = self.top().points.last().copied() else {
@@ -351,9 +355,13 @@ impl<'a, 'p, G: Goal<W, R>, M: Consistency<W, R>, const W: usize, R: Run> Search
 
     /// Gives others the oldest alternatives that are left.
     fn give(&mut self) {
-        let Some(pool) = &self.shared.pool else { return };
-        if let Some(given) = self.levels.iter_mut().find_map(Level::split) {
+        let Some(given) = self.levels.iter_mut().find_map(Level::split) else { return };
+        if let Some(pool) = &self.shared.pool {
             pool.give(given);
+        } else if let Some(pool) = self.shared.parts {
+            let mut parts = Vec::new();
+            given.parts(0, &mut parts);
+            parts.into_iter().for_each(|part| pool.give(part));
         }
     }
 

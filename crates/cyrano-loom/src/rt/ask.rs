@@ -4,50 +4,37 @@ use cyrano_graphs::native::{Asked, End, MAX_THREADS, Request, Tape, Told, Update
 use cyrano_ir::{Fence, LocId, Tags};
 
 use crate::rt::access::{Access, Kind};
-use crate::rt::{self, Place, State, Violation, fiber};
+use crate::rt::{self, Place, State, Violation, fiber, idle};
 
 /// Asks, and waits until it is told: what was read or chosen.
 pub(crate) fn ask(request: Request, place: Place) -> u64 {
     loop {
         match rt::with(|state| state.tell(request, place)) {
-            Some(value) => return value,
+            Some(value) => {
+                if rt::with(|state| state.fibers[state.current].idle.is_known()) {
+                    idle::scrub();
+                }
+                return value;
+            }
             None => fiber::suspend(),
         }
     }
 }
 
-/// A thread says that it waits for others, perhaps: what it has read since it said so last is to change before it goes on, if it was the same before that.
-pub(crate) fn idle(place: Place) {
-    if std::thread::panicking() {
-        return;
+/// Whether a weak exchange fails for nothing here.
+pub(crate) fn fails_for_nothing(place: Place) -> bool {
+    let may = |state: &mut State| state.fibers[state.current].failures < state.settings.failures;
+    if std::thread::panicking() || !rt::with(may) || ask(Request::Choose(2), place) == 0 {
+        return false;
     }
-    if let Some(reads) = rt::with(State::repeats) {
-        fiber::close(End::Spins(reads), place);
-    }
+    rt::with(|state| {
+        let current = state.current;
+        state.fibers[current].failures += 1;
+    });
+    true
 }
 
 impl State {
-    /// How many reads the thread that runs has made twice, with the same values, and nothing else.
-    fn repeats(&mut self) -> Option<u32> {
-        let (thread, at) = self.now();
-        let last = self.fibers[thread].idle.replace(at)?;
-        let reads = at - last;
-        if reads == 0 || reads > last {
-            return None;
-        }
-        let tape = &self.scene.tapes[thread];
-        let is_read = |at: usize| matches!(tape.step(at).asked, Asked::For(Request::Load(..)));
-        let same = |at: usize| {
-            let (one, other) = (tape.step(at), tape.step(at - reads));
-            match (&one.asked, &other.asked) {
-                (Asked::For(request), Asked::For(before)) => request.is_like(before) && one.value == other.value,
-                _ => false,
-            }
-        };
-        let repeats = (last - reads..at).all(is_read) && (last..at).all(same);
-        repeats.then_some(reads as u32)
-    }
-
     /// Tells the thread that runs, if it can be told.
     fn tell(&mut self, request: Request, place: Place) -> Option<u64> {
         if std::thread::panicking() {
@@ -61,18 +48,21 @@ impl State {
         let (thread, at) = self.now();
         let fiber = &mut self.fibers[thread];
         fiber.next_place = Some(place);
+        if fiber.idle.is_probed() {
+            return self.try_again(request, place);
+        }
         if at >= self.settings.steps {
             let message = format!(
                 "a thread does more than {at} steps; a loop that waits for others has to say so by `thread::yield_now` or \
                  `hint::spin_loop`, and `Builder::max_branches` allows more"
             );
-            self.go_wrong(Violation { message, place: Some(place.to_string()) });
+            self.go_wrong(Violation { message, place: Some(place.to_string()), trace: None });
             return None;
         }
         if let Request::Spawn(other) = request {
             if other >= MAX_THREADS.min(self.settings.threads) {
                 let message = format!("there are more than {} threads", MAX_THREADS.min(self.settings.threads));
-                self.go_wrong(Violation { message, place: Some(place.to_string()) });
+                self.go_wrong(Violation { message, place: Some(place.to_string()), trace: None });
                 return None;
             }
             while self.scene.tapes.len() <= other {
@@ -141,7 +131,7 @@ impl State {
             other.kind.name(),
             self.name(other.thread),
         );
-        self.go_wrong(Violation { message, place: Some(place.to_string()) });
+        self.go_wrong(Violation { message, place: Some(place.to_string()), trace: None });
     }
 
     /// The thread that runs asks for something else than it did with the same past.
@@ -158,7 +148,7 @@ impl State {
              numbers, hash maps with random keys, addresses, statics and threads of the system do that",
             self.name(thread)
         );
-        self.go_wrong(Violation { message, place: place.map(ToString::to_string) });
+        self.go_wrong(Violation { message, place: place.map(ToString::to_string), trace: None });
     }
 
     /// What a thread is told that is on the way to where its panic is caught: nobody else runs any more, and it is alone with what was written last.
@@ -188,6 +178,13 @@ impl State {
             None if thread == 0 => "the main thread".to_owned(),
             None => format!("thread {thread}"),
         }
+    }
+}
+
+/// Leaves this execution: what comes of it is in others.
+pub(crate) fn drops(place: Place) {
+    if !std::thread::panicking() {
+        fiber::close(End::Drops, place);
     }
 }
 

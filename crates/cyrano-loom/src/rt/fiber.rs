@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::Once;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Once, PoisonError};
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -11,7 +12,8 @@ use cyrano_graphs::native::{Asked, End, Machine, Scene};
 use cyrano_ir::LocId;
 use rustc_hash::FxHashMap;
 
-use crate::rt::{self, Place, State, Violation};
+use crate::rt::idle::{self, Idle};
+use crate::rt::{self, Common, Place, State, Violation};
 
 type Stacked = Coroutine<(), (), (), DefaultStack>;
 
@@ -34,8 +36,14 @@ pub(crate) struct Fiber {
     /// By event, where in the source it was asked for; and what comes next.
     pub(crate) places: Vec<Place>,
     pub(crate) next_place: Option<Place>,
-    /// After how many events it last said that it may wait for others.
-    pub(crate) idle: Option<usize>,
+    /// What is known of it since it last said that it may wait for others.
+    pub(crate) idle: Idle,
+    /// How many weak exchanges have failed for nothing.
+    pub(crate) failures: usize,
+    /// Where its stack ends, and what is on it while somebody looks.
+    base: usize,
+    pub(crate) looks_at: Option<usize>,
+    pub(crate) stack: Vec<usize>,
     /// What it holds for itself, by the address of the key.
     pub(crate) locals: FxHashMap<usize, Rc<dyn Any>>,
     pub(crate) locals_are_gone: bool,
@@ -48,14 +56,18 @@ impl State {
     /// Leaves a run as it is: none of its threads goes on.
     fn leave(&mut self) {
         for fiber in &mut self.fibers {
-            if let Some(mut coroutine) = fiber.coroutine.take() {
-                if !coroutine.done() {
+            match fiber.coroutine.take() {
+                Some(coroutine) if coroutine.done() => self.stacks.push(coroutine.into_stack()),
+                // As if the thread waited for ever.
+                Some(coroutine) if self.settings.keep_stacks => std::mem::forget(coroutine),
+                Some(mut coroutine) => {
                     // SAFETY: the coroutine is never resumed. What it has borrowed from its stack was lent to other coroutines of this run only (threads of
                     // the program under test), none of which is resumed either: all are reset here, before anything runs. Values on the stack are forgotten,
                     // as `mem::forget` would, which is safe.
                     unsafe { coroutine.force_reset() };
+                    self.stacks.push(coroutine.into_stack());
                 }
-                self.stacks.push(coroutine.into_stack());
+                None => {}
             }
             // What is left in there belongs to the program under test, whose code does not run now.
             std::mem::forget(std::mem::take(&mut fiber.locals));
@@ -71,6 +83,7 @@ impl State {
         std::mem::forget(std::mem::take(&mut self.lazy));
         self.making_lazy = 0;
         self.running = false;
+        self.looks = false;
         self.panicked = None;
     }
 
@@ -84,7 +97,7 @@ impl State {
         self.leave();
         self.epoch += 1;
         self.current = 0;
-        let main = Rc::clone(&self.main);
+        let main = Arc::clone(&self.main);
         self.put_fiber(0, None, Box::new(move || main()));
         let place = std::panic::Location::caller();
         self.fibers[0].token = Some(self.make(0, place));
@@ -102,6 +115,11 @@ impl State {
     fn next(&mut self) -> Option<Stacked> {
         if self.violation.is_some() {
             return None;
+        }
+        if self.looks {
+            self.looks = false;
+            self.running = true;
+            return self.fibers[self.current].coroutine.take();
         }
         let goes_on = |thread: usize| {
             let fiber = &self.fibers[thread];
@@ -124,6 +142,7 @@ impl State {
         let stack = self.stacks.pop().unwrap_or_else(|| {
             DefaultStack::new(STACK).unwrap_or_else(|error| panic!("there is no memory for a stack: {error}"))
         });
+        self.fibers[self.current].base = corosensei::stack::Stack::base(&stack).get();
         Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             rt::with(|state| {
                 let current = state.current;
@@ -137,6 +156,12 @@ impl State {
     fn back(&mut self, coroutine: Stacked) {
         self.running = false;
         let current = self.current;
+        let fiber = &mut self.fibers[current];
+        if let Some(from) = fiber.looks_at.take().filter(|_| !coroutine.done()) {
+            // SAFETY: the words from there to the end of the stack are those of a thread that is suspended and that said where it stands.
+            unsafe { idle::take_down(&mut fiber.stack, from, fiber.base) };
+            self.looks = true;
+        }
         if coroutine.done() {
             self.stacks.push(coroutine.into_stack());
         } else {
@@ -164,6 +189,13 @@ fn run(body: Box<dyn FnOnce()>) {
             state.go_wrong(violation);
             return;
         }
+        if state.fibers[current].idle.is_probed() {
+            // What it does in a round does not depend on what it reads alone.
+            let place = state.fibers[current].next_place;
+            state.fibers[current].wrong = true;
+            state.counts_rounds(place);
+            return;
+        }
         state.fibers[current].done = true;
         if !state.scene.end(current) {
             let place = state.fibers[current].next_place;
@@ -175,7 +207,11 @@ fn run(body: Box<dyn FnOnce()>) {
 fn from_payload(payload: Box<dyn Any + Send>) -> Violation {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-    Violation { message: format!("panicked: {}", text.unwrap_or_else(|| "with a value".to_owned())), place: None }
+    Violation {
+        message: format!("panicked: {}", text.unwrap_or_else(|| "with a value".to_owned())),
+        place: None,
+        trace: None,
+    }
 }
 
 /// Lets others go on, until this thread is gone on with.
@@ -196,6 +232,19 @@ pub(crate) fn leave() -> ! {
     loop {
         suspend();
     }
+}
+
+/// Stops for a moment, so that what is on the stack of this thread can be taken down.
+#[inline(never)]
+pub(crate) fn look() {
+    let here = 0_usize;
+    let from = std::ptr::from_ref(std::hint::black_box(&here)) as usize;
+    rt::with(|state| {
+        let current = state.current;
+        state.fibers[current].looks_at = Some(from);
+    });
+    idle::scrub();
+    suspend();
 }
 
 /// Leaves an execution: the thread ends like this.
@@ -223,7 +272,11 @@ pub(crate) fn hear_panics() {
                     let text =
                         text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("with a value");
                     let place = info.location().map(ToString::to_string);
-                    state.panicked.get_or_insert(Violation { message: format!("panicked: {text}"), place });
+                    state.panicked.get_or_insert(Violation {
+                        message: format!("panicked: {text}"),
+                        place,
+                        trace: None,
+                    });
                 }
                 state.running
             });
@@ -236,10 +289,30 @@ pub(crate) fn hear_panics() {
 
 /// The machine that a search has run threads.
 pub(crate) struct Fibers {
-    pub(crate) scene: Scene,
-    /// Executions that were shown, and how many are enough.
-    pub(crate) shown: usize,
-    pub(crate) enough: Option<usize>,
+    scene: Scene,
+    common: Arc<Common>,
+    /// The state of somebody else, on whose thread of the machine the search runs.
+    before: Option<Box<State>>,
+}
+
+impl Fibers {
+    pub(crate) fn new(common: &Arc<Common>) -> Self {
+        let before = rt::replace(Some(Box::new(State::new(Arc::clone(common)))));
+        Self { scene: Scene::default(), common: Arc::clone(common), before }
+    }
+}
+
+impl Drop for Fibers {
+    fn drop(&mut self) {
+        let Some(state) = rt::replace(self.before.take()) else { return };
+        let mut found = self.common.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.wants_counts |= state.wants_counts;
+        if found.violation.is_none() {
+            found.violation.clone_from(&state.violation);
+        }
+        drop(found);
+        state.forget();
+    }
 }
 
 impl Machine for Fibers {
@@ -277,8 +350,8 @@ impl Machine for Fibers {
 
     fn ended(&mut self, ended: cyrano_graphs::native::Ended<'_>) -> std::ops::ControlFlow<()> {
         rt::with(|state| state.judge(ended))?;
-        self.shown += 1;
-        if self.enough.is_some_and(|enough| self.shown >= enough) {
+        let Some(enough) = self.common.settings.enough else { return std::ops::ControlFlow::Continue(()) };
+        if self.common.shown.fetch_add(1, Ordering::Relaxed) + 1 >= enough {
             return std::ops::ControlFlow::Break(());
         }
         std::ops::ControlFlow::Continue(())

@@ -13,29 +13,35 @@ impl State {
     pub(crate) fn judge(&mut self, ended: Ended<'_>) -> ControlFlow<()> {
         match ended {
             Ended::Left => return ControlFlow::Continue(()),
-            Ended::Done => {
+            Ended::Done(shown) => {
                 let Some(lost) = self.owned.iter().find(|owned| !owned.given_back) else {
                     return ControlFlow::Continue(());
                 };
                 let message = format!("leak: {} was not given back at the end", lost.what);
-                self.violation = Some(Violation { message, place: Some(lost.place.to_string()) });
+                let place = Some(lost.place.to_string());
+                self.tell_violation(Violation { message, place, trace: None }, &shown());
             }
             Ended::Stuck(waiting, shown) => {
                 let text: Vec<String> = waiting.iter().map(|thread| self.waits(thread)).collect();
                 let spins = waiting.iter().any(|waiting| waiting.spins);
                 let kind = if spins { "livelock" } else { "deadlock" };
-                let message = format!("{kind}: {}\n{}", text.join("; "), self.execution(shown));
-                self.violation = Some(Violation { message, place: None });
+                let message = format!("{kind}: {}", text.join("; "));
+                self.tell_violation(Violation { message, place: None, trace: None }, shown);
             }
             Ended::Wrong(shown) => {
-                let text = self.execution(shown);
-                if let Some(violation) = &mut self.violation {
-                    let place = violation.place.take().map(|place| format!("\n  at {place}")).unwrap_or_default();
-                    violation.message = format!("{}{place}\n{text}", violation.message);
+                if let Some(violation) = self.violation.take() {
+                    self.tell_violation(violation, shown);
                 }
             }
         }
         ControlFlow::Break(())
+    }
+
+    /// This went wrong, and that is how.
+    fn tell_violation(&mut self, violation: Violation, shown: &Shown<'_>) {
+        let trace = Some(Box::new(self.trace(&violation, shown)));
+        let message = format!("{}\n{}", violation.text(), self.execution(shown));
+        self.violation = Some(Violation { message, place: None, trace });
     }
 
     fn waits(&self, waiting: &Waiting) -> String {
@@ -85,7 +91,7 @@ impl State {
         text
     }
 
-    fn location(&self, loc: usize) -> String {
+    pub(crate) fn location(&self, loc: usize) -> String {
         match self.made.get(loc).and_then(|made| made.place) {
             Some(place) => format!("[{}:{}]", place.file().rsplit('/').next().unwrap_or_default(), place.line()),
             None => format!("[{loc}]"),

@@ -65,7 +65,7 @@ fn counting(count: u32, epoch: u64, place: Place) -> std::rc::Rc<Word> {
         rt::with(|state| {
             state.wants_counts = true;
             let message = "somebody looks at a count".to_owned();
-            state.go_wrong(Violation { message, place: Some(place.to_string()) });
+            state.go_wrong(Violation { message, place: Some(place.to_string()), trace: None });
         });
         fiber::leave();
     }

@@ -33,7 +33,7 @@ pub fn compiler_fence(order: Ordering) {
 /// In loom, a hint that spins; in `std`, gone.
 #[track_caller]
 pub fn spin_loop_hint() {
-    crate::rt::ask::idle(Location::caller());
+    crate::rt::idle::idle(Location::caller());
 }
 
 #[track_caller]
@@ -115,7 +115,7 @@ macro_rules! atomic {
                 if read == current { Ok($from(read)) } else { Err($from(read)) }
             }
 
-            /// The same. That it may fail though the value is there is not looked at: it fails only if the value is not.
+            /// The same, and it may fail for nothing though the value is there: so often in a thread as `Builder::spurious_failures` says.
             #[track_caller]
             pub fn compare_exchange_weak(
                 &self,
@@ -124,7 +124,16 @@ macro_rules! atomic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                self.compare_exchange(current, new, success, failure)
+                let place = Location::caller();
+                if !crate::rt::ask::fails_for_nothing(place) {
+                    return self.compare_exchange(current, new, success, failure);
+                }
+                let read = self.word.load(super::loading(failure), place);
+                if read != $into(current) {
+                    // It fails anyway, which is the other choice.
+                    crate::rt::ask::drops(place);
+                }
+                Err($from(read))
             }
 
             /// Stores what a function makes of what is there, as long as it makes something; what was there, as an error if it made nothing.

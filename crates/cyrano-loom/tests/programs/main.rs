@@ -1,6 +1,8 @@
 //! Small programs: how many executions they have, what goes wrong in them, and what is said about it.
 
+mod again;
 mod executions;
+mod loops;
 mod races;
 mod standard;
 mod waits;

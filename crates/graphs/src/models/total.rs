@@ -4,14 +4,14 @@
 //! it reads from, or its own place; so the graph has a cycle with it if and only if that write is before it. What then changes in the closure is what comes
 //! after that write, and is written down to be taken back. That a thread sees each location in order (`coherence`) is asked of its own accesses alone.
 
-use cyrano_ir::{FenceSet, LocId, Program};
+use cyrano_ir::{Fence, FenceSet, LocId, Program, Tags};
 
 use crate::models::consistency::{Consistency, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
 use crate::linear;
 use crate::rows::{EventId, INITIAL, Row};
+use crate::run::Run;
 use crate::thread::Writing;
-use crate::units::Order;
 
 /// Which program order is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,10 +41,15 @@ impl<'p, const W: usize> Total<'p, W> {
         Self { kept, headers, rows: Vec::new(), log: Vec::new() }
     }
 
+    /// Of native code, of which nothing is known beforehand.
+    pub(crate) fn native(kept: Kept) -> Self {
+        Self { kept, headers: None, rows: Vec::new(), log: Vec::new() }
+    }
+
     /// The events of a thread that a next one is kept behind.
-    fn program_order(
+    fn program_order<R: Run>(
         &self,
-        graph: &Graph<'_, W>,
+        graph: &Graph<'_, W, R>,
         earlier: &[EventId],
         loads: bool,
         stores: bool,
@@ -56,10 +61,11 @@ impl<'p, const W: usize> Total<'p, W> {
             let event = graph.event(id);
             let is_kept = match event.kind {
                 Kind::Fence(fence) => {
-                    fences |= fence.kinds().unwrap_or(FenceSet::NONE);
+                    fences |= kinds::<R>(fence);
                     false
                 }
-                Kind::Choice { .. } | Kind::Spawn(_) | Kind::Join(_) => false,
+                Kind::Choice { .. } => false,
+                Kind::Spawn(_) | Kind::Join(_) => true,
                 Kind::Read(_) => true,
                 Kind::Write(_) => {
                     let in_line = match self.kept {
@@ -67,7 +73,8 @@ impl<'p, const W: usize> Total<'p, W> {
                         Kept::Tso => stores,
                         Kept::Pso => stores && (event.loc == Some(loc) || fences.meets(FenceSet::SS)),
                     };
-                    event.rmw || in_line || self.is_tied(event, loc) || loads && fences.meets(FenceSet::SL)
+                    let fenced = fences.meets(FenceSet::SL) || is_fenced::<R>(event);
+                    event.rmw || in_line || self.is_tied(event, loc) || loads && fenced
                 }
             };
             if is_kept {
@@ -86,13 +93,16 @@ impl<'p, const W: usize> Total<'p, W> {
     }
 
     /// What is directly before an event.
-    pub(crate) fn direct(&self, graph: &Graph<'_, W>, id: EventId) -> Row<W> {
+    pub(crate) fn direct<R: Run>(&self, graph: &Graph<'_, W, R>, id: EventId) -> Row<W> {
         let event = graph.event(id);
-        let Some(loc) = event.loc.filter(|_| event.is_access()) else { return Row::EMPTY };
-        let own = &graph.runners[usize::from(event.thread)].events;
+        let own = graph.runners[usize::from(event.thread)].events();
         let at = own.iter().rposition(|other| *other == id).unwrap_or(own.len());
+        if let Kind::Spawn(_) | Kind::Join(_) = event.kind {
+            return tied(graph, event, &own[..at]);
+        }
+        let Some(loc) = event.loc.filter(|_| event.is_access()) else { return Row::EMPTY };
         let (loads, stores) = Self::roles(event);
-        let mut row = self.program_order(graph, &own[..at], loads, stores, loc);
+        let mut row = self.program_order(graph, &own[..at], loads, stores, loc) | begun(graph, event.thread.into());
         match event.kind {
             Kind::Read(from)
                 if from != INITIAL && (self.kept == Kept::All || graph.event(from).thread != event.thread) =>
@@ -121,11 +131,11 @@ impl<'p, const W: usize> Total<'p, W> {
     }
 
     /// Computes the closure for a graph.
-    fn compute(&mut self, graph: &Graph<'_, W>) {
+    fn compute<R: Run>(&mut self, graph: &Graph<'_, W, R>) {
         self.log.clear();
         self.rows.clear();
         self.rows.resize(graph.events.len(), Row::EMPTY);
-        let there = || graph.runners.iter().flat_map(|runner| runner.events.iter().copied());
+        let there = || graph.runners.iter().flat_map(|runner| runner.events().iter().copied());
         for id in there() {
             self.rows[usize::from(id)] = self.direct(graph, id);
         }
@@ -140,33 +150,69 @@ impl<'p, const W: usize> Total<'p, W> {
     }
 
     /// What is before the next access of a thread, whatever it reads or wherever it stands.
-    fn known(&self, graph: &Graph<'_, W>, thread: usize, (loads, stores): (bool, bool), loc: LocId) -> Row<W> {
-        self.closed(self.program_order(graph, &graph.runners[thread].events, loads, stores, loc))
+    fn known_to<R: Run>(
+        &self,
+        graph: &Graph<'_, W, R>,
+        thread: usize,
+        (loads, stores): (bool, bool),
+        loc: LocId,
+    ) -> Row<W> {
+        let own = graph.runners[thread].events();
+        self.closed(self.program_order(graph, own, loads, stores, loc) | begun(graph, thread))
+    }
+}
+
+/// The pairs that a fence keeps in order. The machine that native code runs on keeps all but a store before a load, which the strong fence does.
+fn kinds<R: Run>(fence: Fence) -> FenceSet {
+    let strong = R::IS_NATIVE && fence.tags().contains(Tags::SEQ_CST);
+    if strong { FenceSet::SL } else { fence.kinds().unwrap_or(FenceSet::NONE) }
+}
+
+/// Whether a store has a fence behind it: a sequentially consistent one of native code, as compilers translate it.
+fn is_fenced<R: Run>(event: &Event) -> bool {
+    R::IS_NATIVE && event.tags.spoken().contains(Tags::SEQ_CST)
+}
+
+/// What is before a thread is begun, or before its end is known: all that the one who begins it has done, and all that it has done itself. The system does both, and leaves
+/// no store behind.
+fn tied<const W: usize, R: Run>(graph: &Graph<'_, W, R>, event: &Event, earlier: &[EventId]) -> Row<W> {
+    let ended = match event.kind {
+        Kind::Join(thread) => graph.runners[usize::from(thread)].events(),
+        _ => &[],
+    };
+    earlier.iter().chain(ended).fold(begun(graph, event.thread.into()), |row, id| row | Row::one(*id))
+}
+
+/// The event that began a thread.
+fn begun<const W: usize, R: Run>(graph: &Graph<'_, W, R>, thread: usize) -> Row<W> {
+    match graph.spawned(thread) {
+        INITIAL => Row::EMPTY,
+        id => Row::one(id),
     }
 }
 
 /// The events of a thread.
-fn own<const W: usize>(graph: &Graph<'_, W>, thread: usize) -> Row<W> {
-    graph.runners[thread].events.iter().fold(Row::EMPTY, |row, id| row | Row::one(*id))
+fn own<const W: usize, R: Run>(graph: &Graph<'_, W, R>, thread: usize) -> Row<W> {
+    graph.runners[thread].events().iter().fold(Row::EMPTY, |row, id| row | Row::one(*id))
 }
 
-impl<const W: usize> Consistency<W> for Total<'_, W> {
-    fn sources(&mut self, graph: &Graph<'_, W>, thread: usize, loc: LocId, found: &mut Vec<EventId>) {
+impl<const W: usize, R: Run> Consistency<W, R> for Total<'_, W> {
+    fn sources(&mut self, graph: &Graph<'_, W, R>, thread: usize, loc: LocId, found: &mut Vec<EventId>) {
         let updates = graph.runners[thread].may_update(&graph.code[thread]);
-        let known = self.known(graph, thread, (true, updates), loc);
+        let known = self.known_to(graph, thread, (true, updates), loc);
         let own = own(graph, thread);
         let stops = |write| known.contains(write) || is_seen(graph, &own, write, loc);
         walk(graph, loc, stops, |write| found.push(write));
     }
 
-    fn places(&mut self, graph: &Graph<'_, W>, thread: usize, writing: &Writing, found: &mut Vec<EventId>) {
-        let known = self.known(graph, thread, (writing.half.is_some(), true), writing.loc);
+    fn places(&mut self, graph: &Graph<'_, W, R>, thread: usize, writing: &Writing, found: &mut Vec<EventId>) {
+        let known = self.known_to(graph, thread, (writing.half.is_some(), true), writing.loc);
         let own = own(graph, thread);
         let stops = |write| known.contains(write) || is_seen(graph, &own, write, writing.loc);
         places(graph, (thread, writing), stops, found);
     }
 
-    fn added(&mut self, graph: &Graph<'_, W>, id: EventId) {
+    fn added(&mut self, graph: &Graph<'_, W, R>, id: EventId) {
         if self.rows.len() < graph.events.len() {
             self.rows.resize(graph.events.len(), Row::EMPTY);
         }
@@ -191,12 +237,12 @@ impl<const W: usize> Consistency<W> for Total<'_, W> {
         }
     }
 
-    fn allows(&mut self, _: &Graph<'_, W>, _: EventId) -> bool {
+    fn allows(&mut self, _: &Graph<'_, W, R>, _: EventId) -> bool {
         true
     }
 
-    fn is_whole(&self, graph: &Graph<'_, W>) -> bool {
-        !graph.has_units() || Order::new(graph, self.kept).is_some()
+    fn is_whole(&self, graph: &Graph<'_, W, R>) -> bool {
+        R::is_whole(graph, self.kept)
     }
 
     fn mark(&self) -> usize {
@@ -211,27 +257,27 @@ impl<const W: usize> Consistency<W> for Total<'_, W> {
     }
 
     /// Paths may have led through what is gone, so that all is computed anew.
-    fn copy_part(&mut self, _: &Self, graph: &Graph<'_, W>) {
+    fn copy_part(&mut self, _: &Self, graph: &Graph<'_, W, R>) {
         self.compute(graph);
     }
 
-    fn happens_before(&mut self, _: &Graph<'_, W>) -> Vec<Row<W>> {
+    fn happens_before(&mut self, _: &Graph<'_, W, R>) -> Vec<Row<W>> {
         Vec::new()
     }
 
-    fn order(&self, _: &Graph<'_, W>) -> linear::Order<W> {
+    fn order(&self, _: &Graph<'_, W, R>) -> linear::Order<W> {
         vec![self.rows.clone()]
     }
 
-    fn agrees(&self, graph: &Graph<'_, W>, order: &linear::Order<W>) -> bool {
+    fn agrees(&self, graph: &Graph<'_, W, R>, order: &linear::Order<W>) -> bool {
         order.iter().all(|rows| linear::is_acyclic(graph, rows))
     }
 
-    fn flags(&mut self, _: &Graph<'_, W>) -> Vec<String> {
+    fn flags(&mut self, _: &Graph<'_, W, R>) -> Vec<String> {
         Vec::new()
     }
 
-    fn race(&mut self, _: &Graph<'_, W>) -> Option<[EventId; 2]> {
+    fn race(&mut self, _: &Graph<'_, W, R>) -> Option<[EventId; 2]> {
         None
     }
 }

@@ -22,10 +22,9 @@ pub struct Waiting {
 }
 
 /// How an execution ended.
-#[derive(Debug)]
 pub enum Ended<'a> {
-    /// All threads came to their ends.
-    Done,
+    /// All threads came to their ends; how, if somebody wants to know.
+    Done(&'a dyn Fn() -> Shown<'a>),
     /// Some thread waits for what comes in other executions, or has left.
     Left,
     /// These threads wait for ever.
@@ -41,7 +40,7 @@ pub struct Shown<'a> {
     pub tapes: &'a [Tape],
     /// The events, thread and place in it, in an order that has each read after the write that it reads from.
     pub order: Vec<(usize, usize)>,
-    /// By place in this order, that of the write that is read.
+    /// By place in this order, that of the write that is read; of a write, that of the last one before it at its location, of those that are earlier in this order.
     pub sources: Vec<Option<usize>>,
 }
 
@@ -64,7 +63,7 @@ impl<const W: usize> Goal<W, Tape> for Executions {
             return machine.ended(Ended::Wrong(&shown(graph)));
         }
         if threads.clone().all(|thread| ended(thread) == Some(End::Done)) {
-            return machine.ended(Ended::Done);
+            return machine.ended(Ended::Done(&|| shown(graph)));
         }
         let open = threads.filter(|thread| ended(*thread) != Some(End::Done));
         let waiting: Option<Vec<Waiting>> = open.map(|thread| waits(graph, thread, ended(thread))).collect();
@@ -112,8 +111,16 @@ fn shown<'a, const W: usize>(graph: &'a Graph<'_, W, Tape>) -> Shown<'a> {
         let tape = &graph.runners[thread];
         (thread, (0..tape.len()).find(|at| tape.event(*at) == Some(*id)).unwrap_or_default())
     };
+    let at = |id: EventId| events.iter().position(|other| *other == id);
     let source = |id: &EventId| match graph.event(*id).kind {
-        Kind::Read(from) => events.iter().position(|other| *other == from),
+        Kind::Read(from) => at(from),
+        Kind::Write(_) => {
+            let before = |other: &EventId| {
+                let previous = graph.event(*other).previous;
+                (previous != INITIAL).then_some(previous)
+            };
+            std::iter::successors(before(id), before).filter_map(at).find(|earlier| Some(*earlier) < at(*id))
+        }
         _ => None,
     };
     let sources = events.iter().map(source).collect();

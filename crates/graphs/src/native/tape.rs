@@ -106,6 +106,8 @@ pub enum End {
     Waits,
     /// The same, for some time; what it does when that is over is another execution.
     Pauses,
+    /// It goes no further, which is nothing wrong: what comes of it is in other executions, or is not looked at.
+    Drops,
     /// Its last events, so many, are reads that it makes again and again.
     Spins(u32),
     /// The code under test wants to see no more of this execution.
@@ -148,7 +150,7 @@ impl Asked {
             Self::For(Request::Join(thread)) => Next::Join(thread),
             Self::Half(loc, tags, value) => Next::Write(half(loc, tags, value)),
             Self::Ended(End::Done) | Self::Unborn => Next::End(Status::Done),
-            Self::Ended(End::Waits | End::Pauses) => Next::End(Status::Blocked),
+            Self::Ended(End::Waits | End::Pauses | End::Drops) => Next::End(Status::Blocked),
             Self::Ended(End::Spins(_)) => Next::End(Status::Spins),
             Self::Ended(End::Left | End::Wrong) | Self::Unknown => Next::End(Status::Stopped),
         }
@@ -313,6 +315,10 @@ impl Run for Tape {
         let writes = |update: &Update| matches!(update.written(value as u64), Written::Value(_) | Written::Bit);
         let failed = update.filter(|update| !writes(update)).map(|update| update.failed);
         (update.is_some(), failed.unwrap_or(tags))
+    }
+
+    fn may_update(&self, _: &Self::Code<'_>) -> bool {
+        matches!(self.asked, Asked::For(Request::Load(.., Some(_))))
     }
 
     fn read(&mut self, desk: &Self::Code<'_>, event: EventId, _: LocId, value: i128) {

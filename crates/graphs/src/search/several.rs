@@ -46,7 +46,7 @@ pub(crate) fn together<'p, G: Goal<W> + Send, M: Consistency<W> + Send + Sync, c
 }
 
 /// What ends the work of all is what weighs most: what settles the question comes before what only interrupts.
-fn weighs(end: Result<(), Halt>) -> u8 {
+pub(crate) fn weighs(end: Result<(), Halt>) -> u8 {
     match end {
         Ok(()) => 0,
         Err(Halt::Elsewhere) => 1,

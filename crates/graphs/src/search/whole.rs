@@ -128,6 +128,7 @@ impl<'a> Whole<'a> {
             stale_waits: self.stale_waits,
             stale_reads_race: self.stale_reads_race,
             keep: self.keep,
+            parts: None,
         };
         let root = || Level::new(Graph::<W>::new(start, self.rules), model.clone());
         let first = parts.iter().try_fold(Vec::new(), |mut todo, part| {
