@@ -83,7 +83,7 @@ impl Forms {
         });
         let classes = timestamps.map_or(Vec::new(), |timestamps| timestamps.classes());
         let all: Vec<Option<usize>> = std::iter::once(None).chain((0..m.variable_symmetry.len()).map(Some)).collect();
-        let of_threads = m.symmetry.as_ref().map_or(0, |symmetry| symmetry.renamings.len());
+        let of_threads = m.symmetry.as_ref().map_or(m.exchanges.len(), |symmetry| symmetry.renamings.len());
         let all_threads: Vec<Option<usize>> = std::iter::once(None).chain((0..of_threads).map(Some)).collect();
         let pairs = all.iter().flat_map(|variables| all_threads.iter().map(move |threads| (*variables, *threads)));
         let renaming = |(variables, renamed): (Option<usize>, Option<usize>)| {
@@ -94,6 +94,10 @@ impl Forms {
             if let (Some(at), Some(symmetry)) = (renamed, &m.symmetry) {
                 let lanes = symmetry.renamings[at].iter().enumerate();
                 lanes.for_each(|(thread, to)| from[shared + usize::from(*to)] = shared + thread);
+            }
+            if let Some(one) = renamed.and_then(|at| m.exchanges.get(at)) {
+                (0u32..).take(shared).for_each(|loc| from[one.word(loc) as usize] = loc as usize);
+                (0..threads).for_each(|thread| from[shared + one.thread(thread)] = shared + thread);
             }
             Renaming { variables, threads: renamed, from, images: vec![Vec::new(); parts] }
         };

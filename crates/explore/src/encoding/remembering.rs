@@ -36,6 +36,7 @@ use crate::criteria::judge::Judge;
 use crate::criteria::races::may_race;
 use crate::faults::Fault;
 use crate::reductions::ample::{Footprint, Futures, forward};
+use crate::reductions::exchanges::Tried;
 use crate::reductions::stubborn::{Deed, Plan, Taken};
 use crate::reductions::timestamps::Increment;
 use crate::semantics::machine::Machine;
@@ -87,6 +88,8 @@ pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
     /// If steps are remembered apart from the criterion, and states stored in forms of their own; see `standing`.
     forms: Option<Box<Forms>>,
     hearing: Hearing,
+    /// The keys whose steps were tried in exchanges of threads.
+    tried: Tried,
     /// The timestamps that steps add to; the first are none.
     increments: Vec<Vec<Increment>>,
     /// How many states were expanded, and how many times something was computed for one because it was not known.
@@ -177,6 +180,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             spoken: Memo::new(),
             plans: Vec::new(),
         };
+        // Exchanges of threads go well with ample sets.
+        let ranked = m.has_forms() && m.exchanges.is_empty();
         let mut new = Self {
             m,
             dictionary,
@@ -194,8 +199,9 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             expanded: 0,
             computed: 0,
             symmetric: Vec::new(),
-            futures: (m.config.ample_sets && !m.model.reordering().serial && m.values.is_none() && !m.has_forms())
+            futures: (m.config.ample_sets && !m.model.reordering().serial && m.values.is_none() && !ranked)
                 .then(|| Futures::new(m)),
+            tried: Tried::default(),
             dropped: false,
             careless: m.config.has_fault(Fault::AmpleWithoutAsking),
             copies: None,
@@ -316,6 +322,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         self.stepper.increments = apart.then(Vec::new);
         self.stepper.local_steps_of(&self.state, thread, &mut out);
         self.stepper.apart = false;
+        self.stepper.try_exchanges(&self.state, thread, &mut out, &mut self.tried);
         self.computed += 1;
         let increments = self.stepper.increments.take().map_or(0, |list| self.number_of_increments(list));
         let mut about = About { forward: true, speaks: self.stepper.speaks && !apart, increments };

@@ -58,7 +58,7 @@ impl Machine<'_> {
             || self.own_order.is_some()
             || self.notes_deeds
             || !self.whole.is_empty();
-        let needed = self.has_criterion() || self.timestamps.is_some();
+        let needed = self.has_criterion() || self.timestamps.is_some() || !self.exchanges.is_empty();
         self.config.remembered_steps && needed && !others
     }
 }
