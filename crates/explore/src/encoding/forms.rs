@@ -60,6 +60,8 @@ pub(super) struct Forms {
 pub(super) struct Renaming {
     pub variables: Option<usize>,
     pub threads: Option<usize>,
+    /// Or for each place the thread that comes there.
+    pub places: Option<Vec<usize>>,
     /// For each part the one that it comes from.
     from: Vec<usize>,
     /// For each part before and each number one more than the number after, if it is known.
@@ -99,10 +101,19 @@ impl Forms {
                 (0u32..).take(shared).for_each(|loc| from[one.word(loc) as usize] = loc as usize);
                 (0..threads).for_each(|thread| from[shared + one.thread(thread)] = shared + thread);
             }
-            Renaming { variables, threads: renamed, from, images: vec![Vec::new(); parts] }
+            Renaming { variables, threads: renamed, places: None, from, images: vec![Vec::new(); parts] }
         };
-        let renamings = pairs.filter(|pair| *pair != (None, None)).map(renaming).collect();
-        let order = (shared..parts).chain(0..shared).collect();
+        let exchange = |places: Vec<usize>| {
+            let threads = places.iter().map(|from| shared + from);
+            let from = (0..shared).chain(threads).chain(shared + places.len()..parts).collect();
+            Renaming { variables: None, threads: None, places: Some(places), from, images: vec![Vec::new(); parts] }
+        };
+        let exchanges = m.shadows.iter().flat_map(|_| m.ways_to_exchange()).map(exchange);
+        let renamings = pairs.filter(|pair| *pair != (None, None)).map(renaming).chain(exchanges).collect();
+        // What never changes once all have started says nothing.
+        let setup = m.program.setup.map(|setup| shared + setup.index());
+        let mut order: Vec<usize> = (shared..parts).chain(0..shared).collect();
+        order.sort_by_key(|part| Some(*part) == setup);
         Self {
             classes,
             times: vec![Vec::new(); parts],
@@ -160,24 +171,31 @@ impl Forms {
     /// Takes the renaming of a tuple that stands for all. What is not known leaves it as it is.
     #[inline]
     pub fn rename<B: Bits, const W: usize>(&self, words: &mut [u64; W], parts: &[B]) -> Result<(), Unknown> {
-        let mut best = *words;
-        'renamings: for (at, renaming) in self.renamings.iter().enumerate() {
-            let image = |part: usize| renaming.image(part, words, parts).ok_or(Unknown::Renaming(at));
-            for (before, part) in self.order.iter().enumerate() {
-                let (image_here, number) = (image(*part)?, parts[*part].get(&best));
-                if image_here > number {
-                    continue 'renamings;
-                }
-                if image_here < number {
-                    // Up to here both are the same.
-                    for part in &self.order[before..] {
-                        parts[*part].put(&mut best, image(*part)?);
+        let Some((first, others)) = self.order.split_first() else { return Ok(()) };
+        let image = |at: usize, part: usize| self.renamings[at].image(part, words, parts).ok_or(Unknown::Renaming(at));
+        let (mut best, mut least) = (None, parts[*first].get(words));
+        for at in 0..self.renamings.len() {
+            let number = image(at, *first)?;
+            if number < least {
+                (best, least) = (Some(at), number);
+            } else if number == least {
+                for part in others {
+                    let here = image(at, *part)?;
+                    let there = best.map_or_else(|| Ok(parts[*part].get(words)), |best| image(best, *part))?;
+                    if here != there {
+                        best = if here < there { Some(at) } else { best };
+                        break;
                     }
-                    continue 'renamings;
                 }
             }
         }
-        *words = best;
+        if let Some(best) = best {
+            let mut renamed = *words;
+            for part in &self.order {
+                parts[*part].put(&mut renamed, image(best, *part)?);
+            }
+            *words = renamed;
+        }
         Ok(())
     }
 

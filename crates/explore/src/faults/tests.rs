@@ -3,10 +3,10 @@
 use cyrano_certificate::check;
 use cyrano_conformance::certified::certificate_of;
 use cyrano_conformance::exchanges::{self, BY_ADDRESS, Exchanged, by_address};
+use cyrano_conformance::memories::{self, same};
 use cyrano_conformance::termination::compare::{Effort, compare, compare_stopped};
 use cyrano_conformance::termination::stopping::Asked;
 use cyrano_conformance::termination::{contended, random};
-use cyrano_conformance::memories::{self, same};
 use cyrano_conformance::{compare_with, corpus, limits};
 use cyrano_engine::configuration::Product;
 use cyrano_engine::{Engine, Query, Question, Verdict};
@@ -143,9 +143,7 @@ fn every_seeded_bug_about_stopped_threads_is_noticed() {
 fn remembered_complaint(program: &Program, model: &str, explore: &Explore) -> Option<String> {
     let (plain, model) = (Explore { remembered_steps: false, ..Explore::default() }, cyrano_memory::named(model)?);
     let opacity = Property::Transactions(TxCriterion::from_name("opacity")?);
-    let compared = std::panic::catch_unwind(|| {
-        same([&plain, explore], program, &model, &opacity, &limits(0.1, 1))
-    });
+    let compared = std::panic::catch_unwind(|| same([&plain, explore], program, &model, &opacity, &limits(0.1, 1)));
     compared.unwrap_or_else(|_| Err("panicked".into())).err()
 }
 
@@ -161,13 +159,36 @@ fn every_seeded_bug_about_remembered_steps_is_noticed() {
         .filter(|fault| {
             let explore = Explore { fault: Some(*fault), ..Explore::default() };
             let noticed = programs.iter().find_map(|(name, program)| {
-                ["sc", "tso"].into_iter().find_map(|model| Some((name, remembered_complaint(program, model, &explore)?)))
+                ["sc", "tso"]
+                    .into_iter()
+                    .find_map(|model| Some((name, remembered_complaint(program, model, &explore)?)))
             });
             noticed.iter().for_each(|(name, why)| println!("{fault:?}: {name} {why}"));
             noticed.is_none()
         })
         .collect();
     assert!(unnoticed.is_empty(), "the comparison does not notice {unnoticed:?}");
+}
+
+/// The same for what is remembered beside the shadow of atomic blocks.
+#[test]
+fn seeded_bugs_about_remembered_blocks_are_noticed() {
+    let complaint = |program: &Program, explore: &Explore| {
+        let plain = Explore { remembered_steps: false, movers: false, ..Explore::default() };
+        let sc = cyrano_memory::named("sc")?;
+        let ask = || same([&plain, explore], program, &sc, &Property::CommitAtomicity, &limits(0.2, 1));
+        std::panic::catch_unwind(ask).unwrap_or_else(|_| Err("panicked".into())).err()
+    };
+    let programs = corpus::in_folder("atomicity").into_iter().map(|(name, entry)| {
+        (name.clone(), cyrano_rml::compile(&entry.source, &name, &[]).expect("the library compiles"))
+    });
+    let programs: Vec<(String, Program)> = programs.collect();
+    for fault in [Fault::HearAlike, Fault::CompareAlike] {
+        let explore = Explore { fault: Some(fault), movers: false, ..Explore::default() };
+        let noticed = programs.iter().find_map(|(name, program)| Some((name, complaint(program, &explore)?)));
+        println!("{fault:?}: {noticed:?}");
+        assert!(noticed.is_some(), "the comparison does not notice {fault:?}");
+    }
 }
 
 /// Threads that are told apart by the addresses of their objects must not be exchanged.

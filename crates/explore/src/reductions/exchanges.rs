@@ -45,7 +45,9 @@ impl Machine<'_> {
             return;
         }
         let mut exchanges = neighbours(self.program, |exchange| match property {
-            Some(Property::Observations(allowed)) => exchange.pointers && exchange.keeps_outcomes(self.program, allowed),
+            Some(Property::Observations(allowed)) => {
+                exchange.pointers && exchange.keeps_outcomes(self.program, allowed)
+            }
             _ => exchange.pointers,
         });
         while !exchanges.is_empty() {
@@ -149,7 +151,8 @@ impl Stepper<'_> {
             images.clear();
             self.local_steps_of(&image, to, &mut images);
             kept &= renamed == self.touched(&image, to)
-                && seen(out, |state| m.encoded(&m.exchanged_by(one, state))) == seen(&mut images, |state| m.encoded(state));
+                && seen(out, |state| m.encoded(&m.exchanged_by(one, state)))
+                    == seen(&mut images, |state| m.encoded(state));
         }
         self.notes = notes;
         self.notes.asymmetric |= !kept;
