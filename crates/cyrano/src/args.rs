@@ -15,7 +15,7 @@ mod transactions;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use cyrano_criteria::table::Claim;
 use cyrano_session::{EngineName, Reduction, Shard};
 
@@ -71,7 +71,9 @@ Examples:
   cyrano check lib:datatypes/msn.c --test T0,Ti2 --model sc,tso,pso
   cyrano check queue.c --all-tests 3 --reference simple_queue.c
   cyrano check a.rml b.rml --format json --timeout 60 > report.json
-  cyrano check mylock.rml --model my-machine.model";
+  cyrano check mylock.rml --model my-machine.model
+  cyrano check locks/ --model x86                        every program in a folder; x86 is tso
+  generate | cyrano check - --language rml --model all   standard input, on every model that fits";
 
 const OUTCOMES_EXAMPLES: &str = "\
 Prints every valuation that the observed variables can have when all threads are done.
@@ -177,7 +179,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// Files to check: paths, or `lib:NAME` for the built-in library
+    /// Files or folders to check: paths, `lib:NAME` for the built-in library, or `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     /// Only checks of these kinds
@@ -186,6 +188,9 @@ pub struct CheckArgs {
     /// Compare observations with the serial ones of this program instead, which has the same tests
     #[arg(long, value_name = "FILE")]
     pub reference: Option<String>,
+    /// Check again whenever a file changes that was read, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["cluster", "shard", "disk"])]
+    pub watch: bool,
     /// Do only part I of N of the checks, to be joined by `cyrano report merge`
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
@@ -276,10 +281,13 @@ pub struct LibraryArgs {
 #[derive(Subcommand, Debug)]
 pub enum LibraryCommand {
     /// List the built-in files with a sentence each
-    List,
+    List {
+        /// Only those with this in their name or sentence (of several words, any)
+        patterns: Vec<String>,
+    },
     /// Print one file
     Show {
-        /// The file's name, as `library list` prints it
+        /// The file's name, as `library list` prints it, or its last part if that says which is meant
         name: String,
     },
     /// Write all files below a directory
@@ -324,12 +332,15 @@ pub struct ManArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Run options")]
 pub struct RunArgs {
-    /// Memory models: names (see `cyrano models`) or paths of model files
+    /// Memory models: names (see `cyrano models`), paths of model files, or `all` for those that the checks can be run on
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub model: Vec<String>,
     /// Give a constant of the file another value
     #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
     pub set: Vec<(String, i128)>,
+    /// The language of standard input, which is called `-`
+    #[arg(long, value_name = "LANGUAGE")]
+    pub language: Option<SourceLanguage>,
     /// The engine; auto takes explore where it is exact, else symbolic, else interp
     // The path keeps clap from taking this for an argument that may be missing: no engine is `auto`.
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = named::engine())]
@@ -361,6 +372,28 @@ pub struct RunArgs {
     /// Report progress on standard error even if it is not a terminal
     #[arg(long)]
     pub progress: bool,
+}
+
+/// The language of a source that has no name to say it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SourceLanguage {
+    /// The native language
+    Rml,
+    /// C, whole programs (tests files stand beside a file)
+    C,
+    /// herd's format
+    Litmus,
+}
+
+impl SourceLanguage {
+    /// How the names of such files end.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Rml => "rml",
+            Self::C => "c",
+            Self::Litmus => "litmus",
+        }
+    }
 }
 
 fn constant(text: &str) -> Result<(String, i128), String> {

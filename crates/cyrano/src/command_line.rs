@@ -8,8 +8,9 @@ use clap::{ArgMatches, CommandFactory};
 use crate::args::Cli;
 
 /// Arguments that say nothing about what is checked. A shard that ran out of time or memory can be done again with more of it.
-const UNRELATED: [&str; 19] = [
+const UNRELATED: [&str; 20] = [
     "shard",
+    "watch",
     "format",
     "quiet",
     "color",

@@ -1,8 +1,9 @@
 //! Standard output and standard error: writing, width, colour.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
-use cyrano_report::{Style, terminal};
+use cyrano_report::{Style, ascii, terminal};
 
 use crate::args::{ColorChoice, OutputArgs};
 use cyrano_session::Failure;
@@ -15,7 +16,7 @@ const MAX_WIDTH: usize = 140;
 
 /// Writes results for people; characters that a terminal would obey are shown by their numbers.
 pub fn print(text: &str) -> Result<(), Failure> {
-    print_raw(&terminal(text))
+    print_raw(&drawn(&terminal(text)))
 }
 
 /// Writes what is to be taken as it is. A reader that has gone away (`cyrano … | head`) is no error.
@@ -32,7 +33,7 @@ pub fn print_raw(text: &str) -> Result<(), Failure> {
 /// Writes a message to standard error. If even that fails there is nobody left to tell.
 pub fn error(text: &str) {
     let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{}", terminal(text.trim_end()));
+    let _ = writeln!(err, "{}", drawn(&terminal(text.trim_end())));
 }
 
 /// Writes a remark to standard error, unless the user asked for quiet.
@@ -53,11 +54,30 @@ pub fn error_color(choice: ColorChoice) -> bool {
     wants_color(choice, std::io::stderr().is_terminal())
 }
 
+/// Text as this terminal can show it: without our own signs where there are only those of ASCII.
+fn drawn(text: &str) -> Cow<'_, str> {
+    if is_dumb() || has_plain_locale() { Cow::Owned(ascii(text)) } else { Cow::Borrowed(text) }
+}
+
+/// Whether the terminal moves no cursor and has no colours.
+pub fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Whether somebody asks for the signs of ASCII only: the first of these variables that says anything counts.
+fn has_plain_locale() -> bool {
+    let said =
+        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os).find(|locale| !locale.is_empty());
+    said.is_some_and(|locale| locale == "C" || locale == "POSIX")
+}
+
 fn wants_color(choice: ColorChoice, terminal: bool) -> bool {
     match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
-        ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        ColorChoice::Auto => {
+            terminal && !is_dumb() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
     }
 }
 

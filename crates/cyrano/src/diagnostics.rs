@@ -17,14 +17,61 @@ use narrow::{Narrow, column, shortened};
 pub fn render(source: &Source, diagnostics: &[Diagnostic], color: bool) -> String {
     let mut out = Vec::new();
     let shown: Vec<Shown> = pieces(&source.text).into_iter().map(|piece| Shown::new(source, piece)).collect();
-    for diagnostic in diagnostics {
-        one(&shown, diagnostic, color, &mut out);
+    for (diagnostic, again) in gathered(diagnostics) {
+        one(&shown, diagnostic, &again, color, &mut out);
     }
     // Every escape that is left is one of colour.
     let mut text = String::from_utf8_lossy(&out).replace('\u{1b}', mark());
     let noun = if diagnostics.len() == 1 { "error" } else { "errors" };
     text.push_str(&format!("{} {noun} in {}", diagnostics.len(), visible(&source.name)));
     text
+}
+
+/// Each mistake where it is made first, with the other places: one that is made ten times is told once.
+fn gathered(diagnostics: &[Diagnostic]) -> Vec<(&Diagnostic, Vec<Span>)> {
+    let mut gathered: Vec<(&Diagnostic, Vec<Span>)> = Vec::new();
+    for diagnostic in diagnostics {
+        let same = |(other, _): &&mut (&Diagnostic, Vec<Span>)| {
+            let told = |of: &Diagnostic| (of.message.clone(), of.label.clone(), of.help.clone());
+            told(other) == told(diagnostic) && other.related == diagnostic.related
+        };
+        match gathered.iter_mut().find(same) {
+            Some((_, places)) => places.push(diagnostic.span),
+            None => gathered.push((diagnostic, Vec::new())),
+        }
+    }
+    gathered
+}
+
+/// How many other places of a mistake are named.
+const PLACES: usize = 8;
+
+/// `the same in line 3 (twice), 5, 9`: where else a mistake is made; in another file that is named, too.
+fn elsewhere(shown: &[Shown], file: usize, again: &[Span]) -> String {
+    let mut places: Vec<(String, usize)> = Vec::new();
+    for span in again {
+        let number = of(shown, *span);
+        let range = shown[number].place(*span).1;
+        let line = shown[number].text[..range.start].matches('\n').count() + 1;
+        let place = if number == file { line.to_string() } else { format!("{line} of {}", shown[number].name) };
+        match places.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, times)) => *times += 1,
+            None => places.push((place, 1)),
+        }
+    }
+    let left = places.len().saturating_sub(PLACES);
+    let told = places.iter().take(PLACES).map(|(place, times)| match times {
+        1 => place.clone(),
+        _ => format!("{place} ({times} times)"),
+    });
+    let lines = if places.len() == 1 { "line" } else { "lines" };
+    let more = if left == 0 { String::new() } else { format!(" and {left} more") };
+    format!("the same in {lines} {}{more}", told.collect::<Vec<_>>().join(", "))
+}
+
+/// The file that a place stands in.
+fn of(shown: &[Shown], span: Span) -> usize {
+    shown.iter().rposition(|file| file.start <= span.range().start).unwrap_or(0)
 }
 
 /// A file as it is shown: characters that a terminal would obey by their numbers.
@@ -66,9 +113,9 @@ impl Shown {
     }
 }
 
-fn one(shown: &[Shown], diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
+fn one(shown: &[Shown], diagnostic: &Diagnostic, again: &[Span], color: bool, out: &mut Vec<u8>) {
     let place = |span: Span| {
-        let file = shown.iter().rposition(|file| file.start <= span.range().start).unwrap_or(0);
+        let file = of(shown, span);
         (file, shown[file].place(span).1)
     };
     let said = |text: &str| shortened(&visible(text));
@@ -93,6 +140,9 @@ fn one(shown: &[Shown], diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>)
     }
     if let Some(help) = &diagnostic.help {
         report = report.with_help(said(help));
+    }
+    if !again.is_empty() {
+        report = report.with_note(elsewhere(shown, labels[0].0.0, again));
     }
     let cache = ariadne::sources(shown.iter().zip(&texts).map(|(file, text)| (file.name.clone(), text.text.clone())));
     let mut written = Vec::new();
@@ -131,6 +181,17 @@ fn clamp(text: &str, range: Range<usize>) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistake_is_told_once() {
+        let source = Source { name: "a.rml".into(), text: "x\nx x\ny x\n".into(), dir: None };
+        let at = |at: usize, what: &str| Diagnostic::new(Span::new(at, at + 1), what, "not declared");
+        let wrong = [at(0, "no x"), at(2, "no x"), at(4, "no x"), at(6, "no y"), at(8, "no x")];
+        let rendered = render(&source, &wrong, false);
+        assert_eq!(rendered.matches("Error: no x").count(), 1, "{rendered}");
+        assert!(rendered.contains("the same in lines 2 (2 times), 3"), "{rendered}");
+        assert!(rendered.contains("Error: no y") && rendered.ends_with("5 errors in a.rml"), "{rendered}");
+    }
 
     fn check(text: &str, span: (usize, usize), parts: &[&str]) {
         let source = Source { name: "a.rml".into(), text: text.into(), dir: None };

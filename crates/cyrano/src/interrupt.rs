@@ -1,9 +1,11 @@
 //! Signals. Ctrl-C: the first one asks the engines to stop, the second one ends the process.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use cyrano_session::Failure;
+
+use crate::progress;
 
 /// The exit code after a second interrupt, as shells expect it.
 const INTERRUPTED: i32 = 130;
@@ -17,11 +19,17 @@ pub fn survive_size_limits() {
     }
 }
 
-/// Installs the handler, which a process does once; the flag it returns is set by the first interrupt.
+/// The flag that the first interrupt sets. Its handler is installed when somebody asks for it first.
 pub fn install() -> Result<Arc<AtomicBool>, Failure> {
+    static FLAG: OnceLock<Result<Arc<AtomicBool>, Failure>> = OnceLock::new();
+    FLAG.get_or_init(handle).clone()
+}
+
+fn handle() -> Result<Arc<AtomicBool>, Failure> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
     let handler = move || {
+        progress::clear();
         if flag.swap(true, Ordering::SeqCst) {
             std::process::exit(INTERRUPTED);
         }

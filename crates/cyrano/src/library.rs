@@ -1,5 +1,7 @@
 //! The algorithms inside the binary.
 
+use std::path::Path;
+
 use include_dir::{Dir, File, include_dir};
 
 use cyrano_ir::suggest;
@@ -51,13 +53,28 @@ pub fn models() -> Vec<Entry> {
     wanted.filter_map(|(name, file)| entry(name, file)).collect()
 }
 
-/// The program, history or model of this name, with or without its ending.
+/// Any file: by its name, with or without its ending, or by the last part of its name if only one file is called so.
 pub fn find_any(name: &str) -> Result<Source, Failure> {
-    let model = file(name).or_else(|| file(&format!("{name}{MODEL}"))).filter(|entry| entry.name.ends_with(MODEL));
-    match model {
-        Some(entry) => Ok(Source { name: format!("lib:{}", entry.name), text: entry.text.to_owned(), dir: None }),
-        None => find(name),
+    let known = named();
+    let stem = |known: &'static str| known.rsplit_once('.').map_or(known, |(stem, _)| stem);
+    let last = |known: &'static str| known.rsplit_once('/').map_or(known, |(_, last)| last);
+    // Where a program and what belongs to it have one stem, the program is meant.
+    let ways: [&dyn Fn(&'static str) -> bool; 5] = [
+        &|known| known == name,
+        &|known| stem(known) == name && (is_program(known) || known.ends_with(MODEL)),
+        &|known| stem(known) == name,
+        &|known| last(known) == name || last(stem(known)) == name && (is_program(known) || known.ends_with(MODEL)),
+        &|known| last(stem(known)) == name,
+    ];
+    for fits in ways {
+        let found: Vec<_> = known.iter().filter(|(known, _)| fits(known)).collect();
+        match found.as_slice() {
+            [] => {}
+            [(name, file)] => return entry(name, file).map(Entry::source).ok_or_else(|| unknown(name, &known)),
+            several => return Err(ambiguous(name, &several.iter().map(|(name, _)| *name).collect::<Vec<_>>())),
+        }
     }
+    Err(unknown(name, &known))
 }
 
 /// The program or history of this name, with or without its ending.
@@ -66,12 +83,35 @@ pub fn find(name: &str) -> Result<Source, Failure> {
     known.retain(|(name, _)| is_program(name));
     let stem = |known: &'static str| ENDINGS.iter().find_map(|ending| known.strip_suffix(ending));
     let wanted = |(known, _): &&(&'static str, _)| *known == name || stem(known) == Some(name);
-    if let Some(entry) = known.iter().find(wanted).and_then(|(name, file)| entry(name, file)) {
-        return Ok(Source { name: format!("lib:{}", entry.name), text: entry.text.to_owned(), dir: None });
+    let found = known.iter().find(wanted).and_then(|(name, file)| entry(name, file));
+    found.map(Entry::source).ok_or_else(|| unknown(name, &known))
+}
+
+impl Entry {
+    fn source(self) -> Source {
+        Source { name: format!("lib:{}", self.name), text: self.text.to_owned(), dir: None }
     }
-    let near = suggest::closest(name, known.iter().map(|(name, _)| *name));
-    let help = near.map(|near| format!("; did you mean `lib:{near}`?")).unwrap_or_default();
-    Err(Failure::input(format!("lib:{name}: the library has no such file{help} (`cyrano library list` lists them)")))
+}
+
+/// The complaint about a name that nothing has. The last part of a name is what people remember.
+fn unknown(name: &str, known: &[(&'static str, &'static File<'static>)]) -> Failure {
+    let last = |known: &'static str| Path::new(known).file_stem().and_then(|stem| stem.to_str()).unwrap_or(known);
+    let called: Vec<&str> = known.iter().map(|(known, _)| *known).filter(|known| last(known) == name).collect();
+    let part = |known: &&'static str| known.contains(name) && !name.is_empty();
+    let containing: Vec<&str> = known.iter().map(|(known, _)| *known).filter(part).take(5).collect();
+    let near = suggest::closest(name, known.iter().map(|(name, _)| *name)).into_iter().collect::<Vec<_>>();
+    let alike = suggest::closest(name, known.iter().map(|(name, _)| last(name)));
+    let alike = known.iter().map(|(known, _)| *known).filter(|known| alike == Some(last(known))).collect();
+    let near =
+        [called, near, containing, alike].into_iter().find(|names: &Vec<&str>| !names.is_empty()).unwrap_or_default();
+    let near = near.iter().map(|near| format!("`lib:{near}`")).collect::<Vec<_>>().join(" or ");
+    let help = if near.is_empty() { String::new() } else { format!("; did you mean {near}?") };
+    Failure::input(format!("lib:{name}: the library has no such file{help} (`cyrano library list` lists them)"))
+}
+
+fn ambiguous(name: &str, several: &[&str]) -> Failure {
+    let several = several.iter().map(|name| format!("`lib:{name}`")).collect::<Vec<_>>().join(", ");
+    Failure::input(format!("lib:{name}: the library has several files of this name: {several}"))
 }
 
 fn is_program(name: &str) -> bool {

@@ -12,6 +12,7 @@ mod commands;
 mod console;
 mod diagnostics;
 mod failure;
+mod inputs;
 mod interrupt;
 mod library;
 mod litmus;
@@ -19,11 +20,11 @@ mod models;
 mod options;
 mod outputs;
 mod progress;
-
 mod serve;
 mod source;
 mod specs;
 mod traces;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -58,6 +59,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         return Err(output.format.is_for_verdicts());
     }
     match command {
+        Command::Check(args) if args.watch => watch::again(&args.output, || commands::check::run(args)),
         Command::Check(args) => commands::check::run(args),
         Command::Outcomes(args) => commands::outcomes::run(args),
         Command::Fence(args) => commands::fence::run(args),

@@ -9,14 +9,21 @@ use crate::source;
 
 /// The models of a command line, each once.
 pub fn resolve_all(names: &[String]) -> Result<Vec<Model>, Failure> {
-    let mut models: Vec<Model> = Vec::new();
+    let mut found: Vec<Model> = Vec::new();
     for name in names {
-        let model = resolve(name)?;
-        if !models.contains(&model) {
-            models.push(model);
+        let named = if name == models::ALL { models::everywhere() } else { vec![resolve(name)?] };
+        for model in named {
+            if !found.contains(&model) {
+                found.push(model);
+            }
         }
     }
-    Ok(models)
+    Ok(found)
+}
+
+/// Whether all models are meant that fit, so that one that does not is no mistake.
+pub fn are_all(names: &[String]) -> bool {
+    names.iter().any(|name| name == models::ALL)
 }
 
 /// The model of this name, or in this file.
@@ -28,5 +35,9 @@ pub fn resolve(name: &str) -> Result<Model, Failure> {
     if models::looks_like_path(name) || path.exists() {
         return models::parse(&source::file(path)?, &source::Disk);
     }
-    Err(Failure::input(format!("there is no memory model `{name}`. {}", models::known(name))))
+    Err(Failure::input(format!(
+        "there is no memory model `{name}`. {}, and so will `{}`",
+        models::known(name),
+        models::ALL
+    )))
 }

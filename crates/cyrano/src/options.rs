@@ -7,9 +7,19 @@ use cyrano_session::{Failure, Options, Runner};
 
 use crate::args::RunArgs;
 use crate::cache::Cache;
-use crate::interrupt;
+use crate::{inputs, interrupt, source};
 
 impl RunArgs {
+    /// The files of these names, and those in folders of these names.
+    pub fn files(&self, names: &[String]) -> Result<Vec<String>, Failure> {
+        inputs::files(names, self.language, &source::PROGRAMS)
+    }
+
+    /// The one file of this name.
+    pub fn file(&self, name: &str) -> Result<String, Failure> {
+        inputs::file(name, self.language)
+    }
+
     /// A runner for this many questions.
     pub fn runner(&self, questions: usize) -> Result<Runner, Failure> {
         let options = Options {

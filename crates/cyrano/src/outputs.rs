@@ -173,6 +173,11 @@ impl FileName {
         Err(io::Error::other("too many links"))
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.resolved
+    }
+
     fn is(&self, other: &Self) -> bool {
         self.resolved == other.resolved || self.id.is_some() && self.id == other.id
     }

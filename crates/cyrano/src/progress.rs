@@ -1,7 +1,7 @@
 //! How a run is getting on, on standard error: a spinner on a terminal, a line a second otherwise if asked for.
 
 use std::io::IsTerminal;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cyrano_engine::{Counters, Watch};
@@ -10,6 +10,19 @@ use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
 use crate::args::{OutputArgs, RunArgs};
 use crate::console;
+
+/// What moves on the terminal now.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Takes what moves off the terminal, for good.
+pub fn clear() {
+    // An interrupt may come while somebody holds it; then that one draws or clears it.
+    if let Ok(bar) = SHOWN.try_lock()
+        && let Some(bar) = &*bar
+    {
+        bar.finish_and_clear();
+    }
+}
 
 /// Does every job and shows how that is getting on; `states` is how many a result took.
 pub fn map<T: Sync, R: Send>(
@@ -56,7 +69,7 @@ struct JobWatch<'a> {
 impl Meter {
     /// A meter for this many jobs.
     fn new(jobs: usize, run: &RunArgs, output: &OutputArgs) -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = std::io::stderr().is_terminal() && !console::is_dumb();
         let show = if output.quiet || !(terminal || run.progress) {
             Show::Nothing
         } else if terminal {
@@ -79,6 +92,7 @@ impl Meter {
     fn finish(&self) {
         if let Show::Spinner(bar) = &self.show {
             bar.finish_and_clear();
+            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
     }
 
@@ -152,11 +166,13 @@ fn whole(done: u64, share: f64) -> Option<String> {
     Some(if rounded < 10.0 { format!("about {rounded:.1} {unit}") } else { format!("about {rounded:.0} {unit}") })
 }
 
+/// A line that is cut to the width of the terminal.
 fn spinner() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
-    let template = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+    let template = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
     bar.set_style(template.expect("the template is a constant and well-formed"));
     bar.enable_steady_tick(Duration::from_millis(100));
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
     bar
 }
 

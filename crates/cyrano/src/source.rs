@@ -7,6 +7,7 @@ use std::sync::Mutex;
 
 use cyrano_session::{Failure, Files, Source};
 
+use crate::inputs;
 use crate::library;
 use crate::outputs::FileName;
 
@@ -14,7 +15,7 @@ use crate::outputs::FileName;
 static READ: Mutex<Vec<FileName>> = Mutex::new(Vec::new());
 
 /// No program or model needs to be larger; anything that is was probably given by mistake.
-const MAX_BYTES: u64 = 2 << 20;
+pub const MAX_BYTES: u64 = 2 << 20;
 
 /// Traces carry their program and grow with the execution.
 const MAX_TRACE_BYTES: u64 = 64 << 20;
@@ -29,7 +30,7 @@ impl Files for Disk {
     fn open(&self, name: &str) -> Result<Source, Failure> {
         let source = history(name)?;
         match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
-            Some("rml" | "c" | "litmus") => Ok(source),
+            Some(ending) if PROGRAMS.contains(&ending) => Ok(source),
             _ => Err(Failure::input(format!(
                 "{}: the ending does not say which language this is; expected `.rml`, `.c` or `.litmus`",
                 source.name
@@ -52,8 +53,14 @@ impl Files for Disk {
     }
 }
 
-/// Reads a history: a path, or an entry of the built-in library.
+/// The endings that name a language of programs.
+pub const PROGRAMS: [&str; 3] = ["rml", "c", "litmus"];
+
+/// Reads a history: a path, an entry of the built-in library, or what standard input held.
 pub fn history(name: &str) -> Result<Source, Failure> {
+    if let Some(source) = inputs::given(name) {
+        return Ok(source);
+    }
     match name.strip_prefix("lib:") {
         Some(entry) => library::find(entry),
         None => file(Path::new(name)),
@@ -79,7 +86,10 @@ pub fn certificate(path: &Path) -> Result<Source, Failure> {
 pub fn is_input(path: &Path) {
     // What cannot be found cannot be read, either.
     if let Ok(name) = FileName::new(path) {
-        READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(name);
+        let mut read = READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if read.iter().all(|known| known.path() != name.path()) {
+            read.push(name);
+        }
     }
 }
 
@@ -96,19 +106,25 @@ fn read(path: &Path, limit: u64) -> Result<Source, Failure> {
         _ => fail(format!("cannot be read: {error}")),
     };
     if std::fs::metadata(path).map_err(unreadable)?.is_dir() {
-        return Err(fail("this is a directory; expected a file".to_owned()));
+        return Err(fail("this is a folder; expected a file".to_owned()));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
     is_input(path);
     file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let text = text(&name, bytes, limit)?;
+    Ok(Source { name, text, dir: Some(path.parent().unwrap_or(Path::new("")).to_owned()) })
+}
+
+/// What a file of this name holds, if it is a text that is not too large.
+pub fn text(name: &str, bytes: Vec<u8>, limit: u64) -> Result<String, Failure> {
+    let fail = |what: String| Failure::input(format!("{name}: {what}"));
     if bytes.len() as u64 > limit {
         return Err(fail(format!("the file is too large; at most {} MiB are read", limit >> 20)));
     }
-    let text = String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
         fail(format!("the file is not UTF-8 text (first bad byte at offset {}, line {line})", valid.len()))
-    })?;
-    Ok(Source { name, text, dir: Some(path.parent().unwrap_or(Path::new("")).to_owned()) })
+    })
 }

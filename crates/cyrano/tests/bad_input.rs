@@ -76,12 +76,12 @@ fn files() {
     place.write("latin.rml", b"// caf\xe9\n");
     place.write("binary.rml", &[0, 159, 146, 150]);
     place.write("large.rml", &vec![b' '; 10 << 20]);
-    std::fs::create_dir(place.path("dir.rml")).expect("a directory can be made");
+    std::fs::create_dir(place.path("dir.rml")).expect("a folder can be made");
     check(&place, "check missing.rml", &["missing.rml", "no such file"]);
     check(&place, "check latin.rml", &["not UTF-8", "offset 6, line 1"]);
     check(&place, "check binary.rml", &["not UTF-8"]);
     check(&place, "check large.rml", &["too large", "2 MiB"]);
-    check(&place, "check dir.rml", &["directory"]);
+    check(&place, "check dir.rml", &["folder"]);
     check(&place, "check a.c", &["a.tests: there is no such file"]);
     check(&place, "check a.txt", &["expected `.rml`"]);
     check(&place, "check noending", &["expected `.rml`"]);

@@ -70,8 +70,12 @@ pub use model::{Control, Definition, Dependencies, Model, Reordering};
 pub use own::for_algorithms;
 pub use relational::relational;
 
+/// Names that people use for a model that has another one here.
+const ALSO: [(&str, &str); 1] = [("x86", "tso")];
+
 /// The model with this name.
 pub fn named(name: &str) -> Option<Model> {
+    let name = ALSO.iter().find(|(also, _)| *also == name).map_or(name, |(_, name)| name);
     let found = all().into_iter().chain(for_algorithms()).find(|model| model.name == name);
     found.or_else(|| relational::named(name))
 }

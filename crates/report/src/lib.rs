@@ -27,7 +27,7 @@ pub use exchange::outside::Replays;
 pub use exchange::sarif::fences_sarif;
 pub use exchange::saved::{Saved, SavedReport};
 pub use exchange::shard::ShardReport;
-pub use plain::{by_number, is_hidden, json as plain_json, mark, terminal, visible};
+pub use plain::{ascii, by_number, is_hidden, json as plain_json, mark, terminal, visible};
 pub use results::certify::{CertifyReport, certify_json, certify_text};
 pub use results::checks::{
     BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedKind, UnreachedReport,

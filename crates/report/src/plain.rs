@@ -48,6 +48,30 @@ pub fn terminal(text: &str) -> String {
     pieces.join("\u{1b}")
 }
 
+/// The signs that texts are drawn with, and what stands for them in ASCII: one for one, so that columns stay where they are.
+const SIGNS: [(&str, char); 14] = [
+    ("│", '|'),
+    ("┌╭└╰┬┴├┤┼╮╯", '+'),
+    ("┊·", ':'),
+    ("─", '-'),
+    ("◌", 'o'),
+    ("→", '>'),
+    ("←", '<'),
+    ("…", '~'),
+    ("—", '-'),
+    ("•", '*'),
+    ("−", '-'),
+    ("×", 'x'),
+    ("≺", '<'),
+    ("π", 'p'),
+];
+
+/// The text with such signs in ASCII; what comes from somebody else's file is left as it is.
+pub fn ascii(text: &str) -> String {
+    let sign = |c: char| SIGNS.iter().find(|(signs, _)| signs.contains(c)).map_or(c, |(_, ascii)| *ascii);
+    text.chars().map(sign).collect()
+}
+
 fn plain(text: &str) -> String {
     if !text.contains(is_hidden) {
         return text.to_owned();
@@ -88,6 +112,13 @@ pub fn json(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signs_of_our_own_have_one_of_ascii_each() {
+        let drawn = "  1  ┊ 25: x := é  │\n     └ x → 1 …";
+        assert_eq!(ascii(drawn), "  1  : 25: x := é  |\n     + x > 1 ~");
+        assert_eq!(ascii(drawn).chars().count(), drawn.chars().count());
+    }
 
     #[test]
     fn nothing_but_our_own_colours_gets_through() {

@@ -44,7 +44,7 @@ pub use run::large::Large;
 pub use run::options::{EngineName, Options};
 pub use run::reductions::{ALL, REDUCTIONS, Reduction, reduction};
 pub use run::{Answered, Runner, unasked};
-pub use select::{Selected, default_model, leave_out_nothing, select};
+pub use select::{Selected, default_model, leave_out_nothing, select, select_fitting};
 pub use shard::{Inputs, Shard};
 pub use source::{Files, Source};
 pub use specification::{Specification, Store};

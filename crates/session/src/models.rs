@@ -66,6 +66,18 @@ fn parse_cat(source: &Source, files: &dyn Files) -> Result<Model, Failure> {
     Ok(Model::from_cat(name, summary, cat))
 }
 
+/// The name for [`everywhere`].
+pub const ALL: &str = "all";
+
+/// The built-in models that a check may be asked on where nobody says which: those of machines and languages, without twins and without the model that
+/// specifications are mined under.
+pub fn everywhere() -> Vec<Model> {
+    let serial = |model: &Model| cyrano_memory::named("serial").is_some_and(|serial| serial == *model);
+    let twin = |model: &Model| model.name.starts_with("cat:");
+    let all = cyrano_memory::all().into_iter().chain(cyrano_memory::relational());
+    all.filter(|model| !serial(model) && !twin(model)).collect()
+}
+
 /// What to say about a name that is no model's.
 pub fn known(wrong: &str) -> String {
     let all: Vec<Model> = cyrano_memory::all().into_iter().chain(cyrano_memory::relational()).collect();

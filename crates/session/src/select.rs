@@ -13,7 +13,7 @@ use crate::atomicity;
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::models::{self, ModelError};
-use crate::run::every_number;
+use crate::run::{Runner, every_number};
 use crate::source::Files;
 
 /// A check to run, or one that was asked for and is not there.
@@ -93,6 +93,36 @@ pub fn select(case: &Case, criteria: &[Claim], models: &[Model], files: &dyn Fil
     Ok(runs)
 }
 
+/// The checks of one file on every model of these on which they can be asked and some engine answers; and the other models.
+pub fn select_fitting(
+    runner: &Runner,
+    case: &Case,
+    criteria: &[Claim],
+    models: &[Model],
+    files: &dyn Files,
+) -> Result<(Vec<Selected>, Vec<Model>), Failure> {
+    let (mut selected, mut others, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    for model in models {
+        match select(case, criteria, std::slice::from_ref(model), files) {
+            Ok(checks) => {
+                let fitting = checks.into_iter().filter(|check| check.fits(runner, case)).collect::<Vec<_>>();
+                if fitting.is_empty() {
+                    others.push(model.clone());
+                }
+                selected.extend(fitting.into_iter().filter(|check| !selected.contains(check)).collect::<Vec<_>>());
+            }
+            Err(failure) => {
+                others.push(model.clone());
+                refused.push(failure);
+            }
+        }
+    }
+    match refused.pop() {
+        Some(failure) if others.len() == models.len() => Err(failure),
+        _ => Ok((selected, others)),
+    }
+}
+
 /// A question that makes no sense is bad input; but where other tests of a file can be run under a model, one that cannot is no reason to
 /// leave them out. Then it says why there is nothing to run.
 fn sensible(case: &Case, model: &Model, question: Question<'_>) -> Result<Option<Refusal>, Failure> {
@@ -118,6 +148,17 @@ impl Selected {
             Self::Run(claim, _) => claim.name(),
             Self::Nothing { criterion, .. } | Self::Refused { criterion, .. } => criterion,
         }
+    }
+
+    /// Whether some engine can be asked. Where programs are compared, the question is what they observe.
+    fn fits(&self, runner: &Runner, case: &Case) -> bool {
+        let Self::Run(claim, model) = self else { return !matches!(self, Self::Refused { .. }) };
+        let compared = matches!(claim, Claim::Observations | Claim::Linearizability | Claim::Atomicity);
+        let property = Property::all_of(claim).pop().filter(|_| !compared);
+        let families = !case.program.families.is_empty();
+        let case = case.for_question(property.as_ref(), model);
+        let question = property.as_ref().map_or(Question::Outcomes, Question::Holds);
+        families || case.query(model, question).is_ok_and(|query| runner.can_ask(&query).is_ok())
     }
 
     /// The check, if it makes sense.

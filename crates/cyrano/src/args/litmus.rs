@@ -51,7 +51,7 @@ pub struct LitmusArgs {
     /// Make tests instead of running them.
     #[command(subcommand)]
     pub command: Option<LitmusCommand>,
-    /// Tests, or folders of tests; `lib:NAME` for the built-in library
+    /// Tests, or folders of tests; `lib:NAME` for the built-in library, `-` for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
     /// Compare with this list of `name verdict` lines and print the differences
@@ -150,8 +150,8 @@ pub struct CompareModelsArgs {
     /// The file: a path, or `lib:NAME` for the built-in library
     #[arg(value_name = "FILE")]
     pub file: String,
-    /// The memory models to compare, at least two
-    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    /// The memory models to compare, at least two; `--model` means the same
+    #[arg(long, value_name = "LIST", value_delimiter = ',', required_unless_present = "model")]
     pub models: Vec<String>,
     #[command(flatten)]
     pub run: RunArgs,

@@ -22,8 +22,8 @@ pub fn run(args: &ExportArgs, path: &Path) -> Result<u8, Failure> {
         [model] => model.clone(),
         _ => return Err(Failure::input("--aut needs a single model")),
     };
-    let subjects =
-        args.files.iter().map(|file| Subject::load(&Disk, file, &args.run.set, &args.tests.wanted(false), None));
+    let files = args.run.files(&args.files)?;
+    let subjects = files.iter().map(|file| Subject::load(&Disk, file, &args.run.set, &args.tests.wanted(false), None));
     let subjects: Vec<Subject> = Failure::all(subjects)?.into_iter().flatten().collect();
     let [subject] = subjects.as_slice() else {
         return Err(Failure::input("--aut needs a single program; --test chooses one of several"));

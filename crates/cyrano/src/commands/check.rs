@@ -4,9 +4,11 @@ use cyrano_certificate::print;
 use cyrano_criteria::criterion::Progress;
 use cyrano_criteria::table::Claim;
 use cyrano_explore::Explore;
+use cyrano_memory::Model;
 use cyrano_report::{CheckReport, Results, RunReport, checks_html};
 use cyrano_session::{
-    EngineName, Failure, Files, Inputs, Selected, Shard, Subject, VERSION, leave_out_nothing, select,
+    Case, EngineName, Failure, Files, Inputs, Selected, Shard, Subject, VERSION, leave_out_nothing, select,
+    select_fitting,
 };
 use cyrano_trace::Trace;
 
@@ -129,13 +131,23 @@ fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let criteria = specs::resolve_all(&args.criterion)?;
     let reference = args.reference.as_deref();
     let wanted = args.tests.wanted_for(&criteria, reference.is_some());
-    let loaded = args.files.iter().flat_map(|name| {
+    let files = args.run.files(&args.files)?;
+    let loaded = files.iter().flat_map(|name| {
         let subjects = Subject::load(&Disk, name, &args.run.set, &wanted, reference);
         subjects.map_or_else(|failure| vec![Err(failure)], |subjects| subjects.into_iter().map(Ok).collect())
     });
+    // It only says which engine would be asked.
+    let anybody = args.run.runner(1)?;
     let selected = loaded.map(|subject| {
         let subject = subject?;
-        Ok((select(&subject.case, &criteria, &models, &Disk)?, subject))
+        let checks = if models::are_all(&args.run.model) {
+            let (checks, others) = select_fitting(&anybody, &subject.case, &criteria, &models, &Disk)?;
+            without(args, &subject.case, &others);
+            checks
+        } else {
+            select(&subject.case, &criteria, &models, &Disk)?
+        };
+        Ok((checks, subject))
     });
     let (mut checks, subjects): (Vec<_>, Vec<_>) = Failure::all(selected)?.into_iter().unzip();
     let files: Vec<&str> = subjects.iter().map(|Subject { case, .. }| case.source.name.as_str()).collect();
@@ -143,6 +155,19 @@ fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let numbered = checks.into_iter().enumerate();
     let jobs = numbered.flat_map(|(subject, checks)| checks.into_iter().map(move |selected| Job { subject, selected }));
     Ok((subjects, jobs.collect()))
+}
+
+/// Says on which of all models a file is not checked.
+fn without(args: &CheckArgs, case: &Case, others: &[Model]) {
+    if !others.is_empty() {
+        let names: Vec<&str> = others.iter().map(|model| model.name.as_str()).collect();
+        let of =
+            case.test_name().map_or_else(|| case.source.name.clone(), |test| format!("{test} of {}", case.source.name));
+        console::note(
+            &args.output,
+            &format!("{of} cannot be checked on {}; `--model NAME` says why", names.join(", ")),
+        );
+    }
 }
 
 /// What the checks depend on.

@@ -15,7 +15,7 @@ pub fn run(args: &CompareModelsArgs) -> Result<u8, Failure> {
     if models.len() < 2 {
         return Err(Failure::input("comparing takes at least two memory models: --models sc,tso"));
     }
-    let case = frontend::case(&Disk, &args.file, &args.run.set)?;
+    let case = frontend::case(&Disk, &args.run.file(&args.file)?, &args.run.set)?;
     let (report, verdicts) = args.run.runner(models.len())?.compare(&case, &models)?;
     let outputs = Outputs::new(&args.output);
     outputs.plain(

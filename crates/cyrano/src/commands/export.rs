@@ -63,8 +63,8 @@ fn gather(args: &ExportArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let reference = args.reference.as_deref();
     let wanted = args.tests.wanted(reference.is_some());
     let (form, _, folder) = args.form();
-    for file in &args.files {
-        for subject in Subject::load(&Disk, file, &args.run.set, &wanted, reference)? {
+    for file in args.run.files(&args.files)? {
+        for subject in Subject::load(&Disk, &file, &args.run.set, &wanted, reference)? {
             for selected in select(&subject.case, &args.criterion, &models, &Disk)? {
                 let path = folder.join(unused(&name(&subject.case, &selected), form, &mut names));
                 jobs.push(Job { subject: subjects.len(), selected, path });

@@ -16,11 +16,12 @@ const WRITE: &str = "--write";
 
 /// Runs the command.
 pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
-    let source = source::Disk.open(&args.file)?;
-    frontend::of(&source).fences().map_err(|why| Failure::input(format!("{}: {why}", args.file)))?;
+    let file = args.run.file(&args.file)?;
+    let source = source::Disk.open(&file)?;
+    frontend::of(&source).fences().map_err(|why| Failure::input(format!("{file}: {why}")))?;
     let models = models::resolve_all(&args.run.model)?;
     let criteria = specs::resolve_all(args.criterion.as_slice())?;
-    let subjects = Subject::load(&source::Disk, &args.file, &args.run.set, &args.tests.wanted(false), None)?;
+    let subjects = Subject::load(&source::Disk, &file, &args.run.set, &args.tests.wanted(false), None)?;
     let selected = subjects.iter().map(|subject| select(&subject.case, &criteria, &models, &source::Disk));
     let selected = selected.collect::<Result<Vec<_>, _>>()?;
     let runner = args.run.runner(selected.first().map_or(1, Vec::len))?;

@@ -10,7 +10,7 @@ use cyrano_session::Failure;
 /// Runs the command.
 pub fn run(args: &LibraryArgs) -> Result<u8, Failure> {
     match &args.command {
-        LibraryCommand::List => console::print(&list())?,
+        LibraryCommand::List { patterns } => console::print(&list(patterns)?)?,
         LibraryCommand::Show { name } => {
             let source = library::find_any(name.strip_prefix("lib:").unwrap_or(name))?;
             console::print_raw(&source.text)?;
@@ -20,11 +20,22 @@ pub fn run(args: &LibraryArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// One line per program or model: its name and the sentence at the top of the file.
-fn list() -> String {
-    let programs = [library::programs(), library::models()].concat();
+/// One line per program or model: its name and the sentence at the top of the file. With patterns, only those that have one of them there.
+fn list(patterns: &[String]) -> Result<String, Failure> {
+    let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_lowercase()).collect();
+    let mut programs = [library::programs(), library::models()].concat();
+    programs.retain(|entry| {
+        let told = format!("lib:{} {}", entry.name, sentence(entry)).to_lowercase();
+        patterns.is_empty() || patterns.iter().any(|pattern| told.contains(pattern))
+    });
+    if programs.is_empty() {
+        let wanted = patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(" or ");
+        return Err(Failure::input(format!(
+            "the library has nothing about {wanted} (`cyrano library list` lists all)"
+        )));
+    }
     let columns = programs.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
-    programs.iter().map(|entry| format!("lib:{:columns$}  {}\n", entry.name, sentence(entry))).collect()
+    Ok(programs.iter().map(|entry| format!("lib:{:columns$}  {}\n", entry.name, sentence(entry))).collect())
 }
 
 /// The first comment line (`//` in programs, `#` in histories); `NAME: ` before the sentence only repeats the file's name.

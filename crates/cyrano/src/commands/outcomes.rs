@@ -15,7 +15,7 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
     if models.is_empty() {
         models.push(default_model());
     }
-    let cases = frontend::cases(&Disk, &args.file, &args.run.set, &args.tests.wanted(false))?;
+    let cases = frontend::cases(&Disk, &args.run.file(&args.file)?, &args.run.set, &args.tests.wanted(false))?;
     let jobs: Vec<(&Case, &Model)> =
         cases.iter().flat_map(|case| models.iter().map(move |model| (case, model))).collect();
     let runner = args.run.runner(jobs.len())?;

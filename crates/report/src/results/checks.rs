@@ -219,15 +219,46 @@ pub(crate) fn checks_text(checks: &[CheckReport], details: bool, style: Style) -
     for group in checks.chunk_by(|a, b| a.file == b.file && a.set == b.set) {
         file_table(&mut out, group, style);
     }
+    let tables = out.len();
+    if details {
+        details_text(&mut out, checks, style);
+    }
+    // Last, where one looks when everything has scrolled by.
     if checks.len() > 1 {
+        out.push_str(if out.len() > tables { "\n" } else { "" });
         out.push_str(&summary(checks));
     }
-    if details {
-        for check in checks {
-            detail(&mut out, check, style);
+    out
+}
+
+/// What each check shows. Where one execution is shown under several models, it is drawn once.
+fn details_text(out: &mut String, checks: &[CheckReport], style: Style) {
+    let mut shown: Vec<(&CheckReport, String, Vec<&str>)> = Vec::new();
+    for check in checks {
+        let Some(text) = detail(check, style) else { continue };
+        let model = check.model.as_deref().unwrap_or("-");
+        let alike = |(other, drawn, _): &&mut (&CheckReport, String, Vec<&str>)| {
+            *drawn == text && (&other.file, &other.set, other.verdict) == (&check.file, &check.set, check.verdict)
+        };
+        let same = shown.iter_mut().find(|known| alike(known) && known.0.title() == check.title());
+        match same {
+            Some((_, _, models)) => models.push(model),
+            None => shown.push((check, text, vec![model])),
         }
     }
-    out
+    for (check, text, models) in shown {
+        let what = match check.verdict {
+            Verdict::Verified => "witness",
+            other => other.name(),
+        };
+        let (first, others) = models.split_first().expect("each has a model");
+        let also = if others.is_empty() { String::new() } else { format!(", also on {}", others.join(", ")) };
+        let heading = format!("{what}: {} on {first}{also} ({})", check.title(), check.file);
+        out.push('\n');
+        hang_painted(out, Paint::Strong, "", &heading, style);
+        out.push('\n');
+        out.push_str(&text);
+    }
 }
 
 fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
@@ -313,23 +344,16 @@ fn summary(checks: &[CheckReport]) -> String {
     format!("{} checks: {}\n", checks.len(), counted.collect::<Vec<_>>().join(", "))
 }
 
-fn detail(out: &mut String, check: &CheckReport, style: Style) {
-    let model = check.model.as_deref().unwrap_or("-");
-    let what = match check.verdict {
-        Verdict::Verified => "witness",
-        other => other.name(),
-    };
-    let heading = format!("{what}: {} on {model} ({})", check.title(), check.file);
-    if check.trace.is_none() && check.explanation.is_none() {
-        return;
-    }
-    out.push('\n');
-    hang_painted(out, Paint::Strong, "", &heading, style);
-    out.push('\n');
+/// The execution of a check, or why there is none.
+fn detail(check: &CheckReport, style: Style) -> Option<String> {
     match (&check.trace, &check.explanation) {
-        (Some(trace), _) => out.push_str(&trace_text(trace, style)),
-        (None, Some(explanation)) => hang(out, "Why: ", &explanation.sentence, style),
-        (None, None) => {}
+        (Some(trace), _) => Some(trace_text(trace, style)),
+        (None, Some(explanation)) => {
+            let mut out = String::new();
+            hang(&mut out, "Why: ", &explanation.sentence, style);
+            Some(out)
+        }
+        (None, None) => None,
     }
 }
 
