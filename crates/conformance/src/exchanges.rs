@@ -79,6 +79,14 @@ pub const BY_ADDRESS: [(&str, bool); 8] = [
     ("return (uintptr_t)p < (uintptr_t)n;", false),
 ];
 
+/// Three threads that compute a number which may look like a pointer into the object of another one.
+pub fn by_number(number: i128) -> Result<Program, String> {
+    let allocate = "node_t *n = malloc(sizeof(node_t)); n->value = arg; p = n; *out = 0;";
+    let rest = format!("x = {number} + 8 * arg; int r = x; assert(r >= {number} && r - {number} <= 8); return 0;");
+    let function = format!("{}\nint f0(int arg, int *out) {{ {allocate} {rest} }}\n", crate::random_c::PRELUDE);
+    crate::random_c::compile(&function, "f0 = f0(in {0, 1}, out)\ntest T = ( f0 | f0 | f0 )\n")
+}
+
 /// The program of such a function, which allocates and publishes a node before.
 pub fn by_address(rest: &str) -> Result<Program, String> {
     let allocate = "node_t *n = malloc(sizeof(node_t)); n->value = arg; n->next = p; p = n; *out = 0;";

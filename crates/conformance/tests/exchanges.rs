@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use cyrano_conformance::compare::model;
 use cyrano_conformance::corpus::judge;
-use cyrano_conformance::exchanges::{BY_ADDRESS, Exchanged, by_address, compare};
+use cyrano_conformance::exchanges::{BY_ADDRESS, Exchanged, by_address, by_number, compare};
 use cyrano_conformance::random_c::random_c;
 use cyrano_conformance::{corpus, limits, pinned};
 use cyrano_explore::Explore;
@@ -77,6 +77,18 @@ fn random_c_agrees() {
     let Exchanged { asked, used, violated } = tally.get();
     println!("{used} of {asked} with exchanges, {violated} violated");
     assert!(used * 8 > asked && violated > 10, "{used} of {asked} with exchanges, {violated} violated");
+}
+
+/// A number that is made without a pointer may look like one.
+#[test]
+fn numbers_are_no_pointers() {
+    let mut tally = Exchanged::default();
+    for number in (0..320).step_by(8) {
+        let program = by_number(number).expect("it compiles");
+        compare(&program, &[model("sc")], &Explore::default(), &limits(0.3, 3), &mut tally)
+            .unwrap_or_else(|why| panic!("{number}: {why}"));
+    }
+    assert!(tally.used > 0 && tally.used < tally.asked, "{tally:?}");
 }
 
 /// Objects may be linked and compared; threads that are told apart by the addresses of theirs are not exchanged.

@@ -145,9 +145,8 @@ impl Stepper<'_> {
             let (image, to) = (m.exchanged_by(one, state), one.thread(thread));
             let mut renamed: Vec<u32> = touched.iter().map(|loc| one.word(*loc)).collect();
             renamed.sort_unstable();
-            if !starts && !tried.insert((to, key(m, &image, to, &renamed))) {
-                continue;
-            }
+            // Renamings that agree on the key may differ in what they make of its steps, so each is tried.
+            tried.insert((to, key(m, &image, to, &renamed)));
             images.clear();
             self.local_steps_of(&image, to, &mut images);
             kept &= renamed == self.touched(&image, to)
