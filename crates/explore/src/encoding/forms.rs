@@ -110,10 +110,7 @@ impl Forms {
         };
         let exchanges = m.shadows.iter().flat_map(|_| m.ways_to_exchange()).map(exchange);
         let renamings = pairs.filter(|pair| *pair != (None, None)).map(renaming).chain(exchanges).collect();
-        // What never changes once all have started says nothing.
-        let setup = m.program.setup.map(|setup| shared + setup.index());
-        let mut order: Vec<usize> = (shared..parts).chain(0..shared).collect();
-        order.sort_by_key(|part| Some(*part) == setup);
+        let order = (shared..parts).chain(0..shared).collect();
         Self {
             classes,
             times: vec![Vec::new(); parts],
@@ -171,31 +168,24 @@ impl Forms {
     /// Takes the renaming of a tuple that stands for all. What is not known leaves it as it is.
     #[inline]
     pub fn rename<B: Bits, const W: usize>(&self, words: &mut [u64; W], parts: &[B]) -> Result<(), Unknown> {
-        let Some((first, others)) = self.order.split_first() else { return Ok(()) };
-        let image = |at: usize, part: usize| self.renamings[at].image(part, words, parts).ok_or(Unknown::Renaming(at));
-        let (mut best, mut least) = (None, parts[*first].get(words));
-        for at in 0..self.renamings.len() {
-            let number = image(at, *first)?;
-            if number < least {
-                (best, least) = (Some(at), number);
-            } else if number == least {
-                for part in others {
-                    let here = image(at, *part)?;
-                    let there = best.map_or_else(|| Ok(parts[*part].get(words)), |best| image(best, *part))?;
-                    if here != there {
-                        best = if here < there { Some(at) } else { best };
-                        break;
+        let mut best = *words;
+        'renamings: for (at, renaming) in self.renamings.iter().enumerate() {
+            let image = |part: usize| renaming.image(part, words, parts).ok_or(Unknown::Renaming(at));
+            for (before, part) in self.order.iter().enumerate() {
+                let (image_here, number) = (image(*part)?, parts[*part].get(&best));
+                if image_here > number {
+                    continue 'renamings;
+                }
+                if image_here < number {
+                    // Up to here both are the same.
+                    for part in &self.order[before..] {
+                        parts[*part].put(&mut best, image(*part)?);
                     }
+                    continue 'renamings;
                 }
             }
         }
-        if let Some(best) = best {
-            let mut renamed = *words;
-            for part in &self.order {
-                parts[*part].put(&mut renamed, image(best, *part)?);
-            }
-            *words = renamed;
-        }
+        *words = best;
         Ok(())
     }
 

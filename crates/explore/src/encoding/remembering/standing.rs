@@ -14,6 +14,7 @@ use crate::encoding::forms::Unknown;
 use crate::encoding::hearing::{Outcome, Speech};
 use crate::encoding::layout::{Bits, xor};
 use crate::faults::Fault;
+use crate::reductions::timestamps::Increment;
 use crate::semantics::state::State;
 use crate::store::Address;
 
@@ -151,6 +152,15 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
         let mut bytes = Vec::new();
         self.m.encode_criterion(&self.state, &mut bytes);
         Ok(self.dictionary.number(self.criterion(), &bytes)?)
+    }
+
+    /// The number of a list of increments. There are only a few.
+    pub(super) fn number_of_increments(&mut self, list: Vec<Increment>) -> u32 {
+        let known = self.increments.iter().position(|other| *other == list);
+        known.unwrap_or_else(|| {
+            self.increments.push(list);
+            self.increments.len() - 1
+        }) as u32
     }
 
     /// Notes whether gaps above timestamps that something is added to may have been shortened.
