@@ -16,6 +16,7 @@ pub mod certified;
 pub mod compare;
 pub mod corpus;
 pub mod dress;
+pub mod exchanges;
 pub mod generate;
 pub mod hangs;
 pub mod memories;

@@ -11,7 +11,7 @@ use crate::corpus::judge;
 use crate::stream::Stream;
 
 /// What a memory may do with the variable at hand.
-const LINES: [&str; 16] = [
+const LINES: [&str; 18] = [
     "l := owner[V];",
     "l := cas(owner[V], 0, self + 1);",
     "l := cas(owner[V], 0, self + 1); if l != 0 then pa;",
@@ -28,6 +28,9 @@ const LINES: [&str; 16] = [
     "d := g[V];",
     "g[V] := 0;",
     "rs[V] := 1;",
+    // What is added to an older timestamp may meet one that was further away before they were ranked.
+    "t := t + 1;",
+    "version[V] := c + 1;",
 ];
 
 /// The text of the memory of a seed.

@@ -142,7 +142,7 @@ impl Explore {
             ("dead-registers", self.dead_registers),
             ("macro-steps", self.macro_steps),
             ("timestamps", self.timestamps && machine.program.has_timestamps()),
-            ("thread-symmetry", machine.symmetry.is_some() || !machine.symmetric_threads.is_empty()),
+            ("thread-symmetry", machine.exchanges_threads()),
             ("variable-symmetry", !machine.variable_symmetry.is_empty()),
             ("lazy-choices", machine.lazy_choices || self.lazy_choices && machine.own_order.is_some()),
             ("repeated-stores", machine.limits_repeats && notes.repeats),
@@ -287,10 +287,18 @@ impl Explore {
         if self.has_fault(Fault::CollapseTimestamps) {
             gap = gap.map(|_| i128::MAX);
         }
+        let mut exchanges = whole.is_empty();
         loop {
             let mut machine = Machine::new(program, model, self, property, limits.deferred, gap);
             machine.whole = whole.to_vec();
+            if exchanges {
+                machine.exchange_threads(property);
+            }
             let found = search::search(&machine, property, limits, watch);
+            if found.notes.asymmetric {
+                exchanges = false;
+                continue;
+            }
             if found.notes.gap_too_small {
                 gap = larger(gap);
                 continue;

@@ -5,6 +5,7 @@
 pub(crate) mod ample;
 pub(crate) mod canonicalise;
 pub(crate) mod data;
+pub(crate) mod exchanges;
 pub(crate) mod in_order;
 pub(crate) mod movers;
 pub(crate) mod repeats;

@@ -44,6 +44,9 @@ pub(crate) fn search<'m, 'a>(
     watch: &'m dyn Watch,
 ) -> Found<'m, 'a> {
     let tuples = |cut: Cut| tuples::search(m, cut, property, limits, watch);
+    if !m.exchanges.is_empty() {
+        return tuples(Cut::Fine).unwrap_or_else(|| m.cannot_exchange(property));
+    }
     tuples(Cut::Fine).or_else(|| tuples(Cut::Coarse)).unwrap_or_else(|| plain::search(m, property, limits, watch))
 }
 

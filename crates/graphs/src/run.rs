@@ -11,11 +11,11 @@ use std::fmt;
 
 use cyrano_ir::{LocId, Tags};
 
-use crate::models::consistency::Consistency;
 use crate::graph::Graph;
+use crate::models::consistency::Consistency;
+use crate::models::total::Kept;
 use crate::rows::EventId;
 use crate::thread::{Next, Runner, Status};
-use crate::models::total::Kept;
 use crate::units::Order;
 
 /// A thread on its way.

@@ -8,20 +8,23 @@
 //! | [`alike`]: groups of threads | nothing | sorting threads |
 //! | [`Identities`]: all threads | constants that are a thread's own name | all permutations of threads |
 //! | [`Exchange`]: two threads | the words that each has for itself, and pointers to them | ordering threads |
+//! | [`Exchanges`]: several threads | the same | all permutations of threads with objects of their own |
 //! | [`Renaming`]: transactional variables | locations, registers and instructions | all permutations of variables |
 //! | [`interchangeable`]: the client's threads, variables, values | the same, and constants that are values | clients that differ by names |
 //!
 //! **Invariant:** a renaming maps the text and the initial values to themselves. That every *computation* commutes with it follows where values keep
-//! their names; where they do not ([`Identities`], [`Exchange`], [`interchangeable`]) each file says who sees to it.
+//! their names; where they do not ([`Identities`], [`Exchange`], [`Exchanges`], [`interchangeable`]) each file says who sees to it.
 
 mod clients;
 mod exchange;
+mod group;
 mod identities;
 mod pairs;
 mod variables;
 
 pub use clients::interchangeable;
 pub use exchange::{Exchange, pointer_and_offset};
+pub use group::{Exchanges, neighbours};
 pub use identities::{Identities, OWN};
 pub use pairs::Pairs;
 pub use variables::{Lane, Renaming, variables};

@@ -60,6 +60,8 @@ pub(super) struct Forms {
 pub(super) struct Renaming {
     pub variables: Option<usize>,
     pub threads: Option<usize>,
+    /// Or for each place the thread that comes there.
+    pub places: Option<Vec<usize>>,
     /// For each part the one that it comes from.
     from: Vec<usize>,
     /// For each part before and each number one more than the number after, if it is known.
@@ -170,7 +172,7 @@ impl Forms {
         });
         let classes = timestamps.map_or(Vec::new(), |timestamps| timestamps.classes());
         let all: Vec<Option<usize>> = std::iter::once(None).chain((0..m.variable_symmetry.len()).map(Some)).collect();
-        let of_threads = m.symmetry.as_ref().map_or(0, |symmetry| symmetry.renamings.len());
+        let of_threads = m.symmetry.as_ref().map_or(m.exchanges.len(), |symmetry| symmetry.renamings.len());
         let all_threads: Vec<Option<usize>> = std::iter::once(None).chain((0..of_threads).map(Some)).collect();
         let pairs = all.iter().flat_map(|variables| all_threads.iter().map(move |threads| (*variables, *threads)));
         let renaming = |(variables, renamed): (Option<usize>, Option<usize>)| {
@@ -182,9 +184,19 @@ impl Forms {
                 let lanes = symmetry.renamings[at].iter().enumerate();
                 lanes.for_each(|(thread, to)| from[shared + usize::from(*to)] = shared + thread);
             }
-            Renaming { variables, threads: renamed, from, images: vec![Vec::new(); parts] }
+            if let Some(one) = renamed.and_then(|at| m.exchanges.get(at)) {
+                (0u32..).take(shared).for_each(|loc| from[one.word(loc) as usize] = loc as usize);
+                (0..threads).for_each(|thread| from[shared + one.thread(thread)] = shared + thread);
+            }
+            Renaming { variables, threads: renamed, places: None, from, images: vec![Vec::new(); parts] }
         };
-        let renamings = pairs.filter(|pair| *pair != (None, None)).map(renaming).collect();
+        let exchange = |places: Vec<usize>| {
+            let threads = places.iter().map(|from| shared + from);
+            let from = (0..shared).chain(threads).chain(shared + places.len()..parts).collect();
+            Renaming { variables: None, threads: None, places: Some(places), from, images: vec![Vec::new(); parts] }
+        };
+        let exchanges = m.shadows.iter().flat_map(|_| m.ways_to_exchange()).map(exchange);
+        let renamings = pairs.filter(|pair| *pair != (None, None)).map(renaming).chain(exchanges).collect();
         let order = (shared..parts).chain(0..shared).collect();
         Self {
             classes,

@@ -16,11 +16,12 @@
 //! ([`crate::semantics::declared`]); so whoever meets one asks the stepper again, which sees the whole state.
 //!
 //! Where timestamps are ranked or one renaming stands for all, a step changes parts of other threads; and a criterion for transactions hears what happens. Both
-//! is looked up apart from the step, in memory ([`standing`]). The shadow of atomic blocks is left to the stepper.
+//! is looked up apart from the step, in memory ([`standing`]). So is the shadow of atomic blocks, which takes part in what happens like a criterion.
 //!
 //! Of threads that may exchange their places ([`crate::reductions::symmetric_threads`]) the numbers are sorted: numbers never change, so neither
 //! does the form that stands for all.
 
+mod blocks;
 pub(crate) mod class;
 mod fewer;
 mod home;
@@ -37,8 +38,10 @@ use rustc_hash::FxHashSet;
 
 use crate::criteria::judge::Judge;
 use crate::criteria::races::may_race;
+use crate::criteria::shadow::is_outside;
 use crate::faults::Fault;
 use crate::reductions::ample::{Footprint, Futures, forward};
+use crate::reductions::exchanges::Tried;
 use crate::reductions::stubborn::{Deed, Plan, Taken};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
@@ -52,6 +55,7 @@ use super::hearing::{Hearing, Speech};
 use super::layout::{Bits, and, or, sort, xor};
 use super::memo::{Entry, Memo};
 
+use blocks::Blocks;
 use increments::Increments;
 
 pub(crate) use home::{Home, InMemory, Kept};
@@ -91,6 +95,10 @@ pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
     /// If steps are remembered apart from the criterion, and states stored in forms of their own; see `standing`.
     forms: Option<Box<Forms>>,
     hearing: Hearing,
+    /// What goes with the shadow of atomic blocks.
+    blocks: Blocks<W>,
+    /// The keys whose steps were tried in exchanges of threads.
+    tried: Tried,
     /// The timestamps that steps add to; the first are none.
     increments: Increments,
     /// What was learnt apart from steps since somebody asked, if somebody wants to know.
@@ -167,6 +175,8 @@ struct ThreadPart<const W: usize> {
     future: Footprint,
     /// What its next steps touch by plain accesses; see `races`.
     plain: Footprint,
+    /// Whether the thread is in none of its blocks; see `shadow`.
+    outside: bool,
     /// The bits that its next step depends on.
     depends: [u64; W],
 }
@@ -183,6 +193,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             spoken: Memo::new(),
             plans: Vec::new(),
         };
+        // Exchanges of threads go well with ample sets.
+        let ranked = m.has_forms() && m.exchanges.is_empty();
         let mut new = Self {
             m,
             dictionary,
@@ -196,13 +208,15 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             judged: FxHashSet::default(),
             forms: None,
             hearing: Hearing::default(),
+            blocks: Blocks::new(),
             increments: Increments::default(),
             journal: None,
             expanded: 0,
             computed: 0,
             symmetric: Vec::new(),
-            futures: (m.config.ample_sets && !m.model.reordering().serial && m.values.is_none() && !m.has_forms())
+            futures: (m.config.ample_sets && !m.model.reordering().serial && m.values.is_none() && !ranked)
                 .then(|| Futures::new(m)),
+            tried: Tried::default(),
             dropped: false,
             careless: m.config.has_fault(Fault::AmpleWithoutAsking),
             copies: None,
@@ -237,6 +251,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let (threads, rest) = self.parts[self.m.shared_parts()..].split_at(self.threads.len());
         self.history = [0; W];
         rest.iter().for_each(|part| part.add_to(&mut self.history));
+        self.blocks.compares = if self.m.config.has_fault(Fault::CompareAlike) { [0; W] } else { self.history };
+        self.parts[..self.m.shared_parts()].iter().for_each(|part| part.add_to(&mut self.blocks.compares));
         self.seen = [0; W];
         if let Some(named) = &self.m.named {
             let (locations, of_threads) = named.depends();
@@ -323,6 +339,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         self.stepper.increments = apart.then(Vec::new);
         self.stepper.local_steps_of(&self.state, thread, &mut out);
         self.stepper.apart = false;
+        self.stepper.try_exchanges(&self.state, thread, &mut out, &mut self.tried);
         self.computed += 1;
         let increments = self.stepper.increments.take().map_or(0, |list| self.increments.number(list));
         let mut about = About { forward: true, speaks: self.stepper.speaks && !apart, increments };
@@ -402,14 +419,23 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let next = self.stepper.next_footprint(&self.state, thread);
         let future = self.futures.as_ref().map(|futures| futures.of(self.m, &self.state, thread)).unwrap_or_default();
         let plain = if self.m.races { self.m.plain_footprint(&self.state, thread) } else { Footprint::default() };
+        let marks = self.m.shadows.as_ref().map(|shadows| &shadows.threads[thread]);
+        let outside = marks.is_some_and(|marks| is_outside(&self.state, thread, marks));
         let places = &mut self.threads[thread].places;
         if places.len() <= number {
             let none = Footprint::default();
-            let unknown =
-                ThreadPart { known: false, done: false, next: none, future: none, plain: none, depends: [0; W] };
+            let unknown = ThreadPart {
+                known: false,
+                done: false,
+                outside: false,
+                next: none,
+                future: none,
+                plain: none,
+                depends: [0; W],
+            };
             places.resize(number + 1, unknown);
         }
-        places[number] = ThreadPart { known: true, done, next, future, plain, depends };
+        places[number] = ThreadPart { known: true, done, outside, next, future, plain, depends };
     }
 
     /// Judges a state as a moment of an execution, unless one like it was judged before.
@@ -508,6 +534,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
     /// Bytes of what is remembered.
     pub fn bytes(&self) -> u64 {
         let judged = (self.judged.capacity() * size_of::<[u64; W]>()) as u64;
+        let judged = judged + self.blocks.bytes();
         let forms = self.forms.as_ref().map_or(0, |forms| forms.bytes()) + self.hearing.bytes();
         judged + forms + self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum::<u64>()
     }

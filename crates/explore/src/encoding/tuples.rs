@@ -41,7 +41,7 @@ impl<'m> Tuples<'m> {
             }
         };
         let owners = cut.owners(m);
-        let forms = m.has_forms();
+        let forms = m.has_forms() && m.exchanges.is_empty();
         let room = |part: usize| match cut {
             // Parts with ranks and criteria have many values soon.
             Cut::Fine if forms => {
@@ -91,7 +91,7 @@ impl<'m> Tuples<'m> {
 impl Machine<'_> {
     /// The form of a state's bytes that stands for all that differ from it by a renaming.
     pub(super) fn canonical(&self, bytes: Vec<u8>) -> Vec<u8> {
-        if self.symmetric_threads.is_empty() && self.symmetry.is_none() && self.variable_symmetry.is_empty() {
+        if !self.exchanges_threads() && self.variable_symmetry.is_empty() {
             return bytes;
         }
         let (mut state, mut sorted) = (self.initial(), Vec::new());

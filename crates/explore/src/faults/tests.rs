@@ -2,13 +2,15 @@
 
 use cyrano_certificate::check;
 use cyrano_conformance::certified::certificate_of;
+use cyrano_conformance::exchanges::{self, BY_ADDRESS, Exchanged, by_address};
+use cyrano_conformance::memories::{self, same};
 use cyrano_conformance::termination::compare::{Effort, compare, compare_stopped};
 use cyrano_conformance::termination::stopping::Asked;
 use cyrano_conformance::termination::{contended, random};
 use cyrano_conformance::{compare_with, corpus, limits};
 use cyrano_engine::configuration::Product;
 use cyrano_engine::{Engine, Query, Question, Verdict};
-use cyrano_ir::{FinalExpr, Liveness, Program, Property, Quantifier};
+use cyrano_ir::{FinalExpr, Liveness, Program, Property, Quantifier, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::{Explore, Fault};
@@ -135,6 +137,76 @@ fn every_seeded_bug_about_stopped_threads_is_noticed() {
         })
         .collect();
     assert!(unnoticed.is_empty(), "the comparison does not notice {unnoticed:?}");
+}
+
+/// What the comparison of remembered steps with the plain search says against a transactional memory, if anything.
+fn remembered_complaint(program: &Program, model: &str, explore: &Explore) -> Option<String> {
+    let (plain, model) = (Explore { remembered_steps: false, ..Explore::default() }, cyrano_memory::named(model)?);
+    let opacity = Property::Transactions(TxCriterion::from_name("opacity")?);
+    let compared = std::panic::catch_unwind(|| same([&plain, explore], program, &model, &opacity, &limits(0.1, 1)));
+    compared.unwrap_or_else(|_| Err("panicked".into())).err()
+}
+
+#[test]
+fn every_seeded_bug_about_remembered_steps_is_noticed() {
+    let library = corpus::in_folder("stm").into_iter().map(|(name, entry)| {
+        (name.clone(), cyrano_rml::compile(&entry.source, &name, &[("vars".to_owned(), 1)]).expect("a memory"))
+    });
+    let random = (0..200).map(|seed| (format!("memory {seed}"), memories::program(seed, 2)));
+    let programs: Vec<(String, Program)> = library.chain(random).collect();
+    let unnoticed: Vec<Fault> = Fault::OF_REMEMBERED
+        .into_iter()
+        .filter(|fault| {
+            let explore = Explore { fault: Some(*fault), ..Explore::default() };
+            let noticed = programs.iter().find_map(|(name, program)| {
+                ["sc", "tso"]
+                    .into_iter()
+                    .find_map(|model| Some((name, remembered_complaint(program, model, &explore)?)))
+            });
+            noticed.iter().for_each(|(name, why)| println!("{fault:?}: {name} {why}"));
+            noticed.is_none()
+        })
+        .collect();
+    assert!(unnoticed.is_empty(), "the comparison does not notice {unnoticed:?}");
+}
+
+/// The same for what is remembered beside the shadow of atomic blocks.
+#[test]
+fn seeded_bugs_about_remembered_blocks_are_noticed() {
+    let complaint = |program: &Program, explore: &Explore| {
+        let plain = Explore { remembered_steps: false, movers: false, ..Explore::default() };
+        let sc = cyrano_memory::named("sc")?;
+        let ask = || same([&plain, explore], program, &sc, &Property::CommitAtomicity, &limits(0.2, 1));
+        std::panic::catch_unwind(ask).unwrap_or_else(|_| Err("panicked".into())).err()
+    };
+    let programs = corpus::in_folder("atomicity").into_iter().map(|(name, entry)| {
+        (name.clone(), cyrano_rml::compile(&entry.source, &name, &[]).expect("the library compiles"))
+    });
+    let programs: Vec<(String, Program)> = programs.collect();
+    for fault in [Fault::HearAlike, Fault::CompareAlike] {
+        let explore = Explore { fault: Some(fault), movers: false, ..Explore::default() };
+        let noticed = programs.iter().find_map(|(name, program)| Some((name, complaint(program, &explore)?)));
+        println!("{fault:?}: {noticed:?}");
+        assert!(noticed.is_some(), "the comparison does not notice {fault:?}");
+    }
+}
+
+/// Threads that are told apart by the addresses of their objects must not be exchanged.
+#[test]
+fn exchanges_of_threads_are_tried() {
+    let complaint = |explore: &Explore, rest: &str| {
+        let program = by_address(rest).expect("it compiles");
+        let models = ["sc", "tso", "pso"].map(|name| cyrano_memory::named(name).expect("a model"));
+        let ask = || exchanges::compare(&program, &models, explore, &limits(1.0, 3), &mut Exchanged::default());
+        std::panic::catch_unwind(ask).unwrap_or_else(|_| Err("panicked".into())).err()
+    };
+    let careless = Explore { fault: Some(Fault::ExchangeAnyway), ..Explore::default() };
+    for (rest, _) in BY_ADDRESS {
+        assert_eq!(complaint(&Explore::default(), rest), None, "{rest}");
+    }
+    let noticed: Vec<_> = BY_ADDRESS.iter().filter_map(|(rest, _)| complaint(&careless, rest)).collect();
+    println!("{noticed:#?}");
+    assert!(noticed.len() >= 2, "{noticed:?}");
 }
 
 /// What becomes of the certificate that a broken explorer writes: whether it is refused; nothing if there is none, or if the explorer fell over.

@@ -36,10 +36,18 @@ impl Symmetry {
 }
 
 impl Machine<'_> {
+    /// Whether states stand for others whose threads are in other places.
+    pub(crate) fn exchanges_threads(&self) -> bool {
+        self.symmetry.is_some() || !self.symmetric_threads.is_empty() || !self.exchanges.is_empty()
+    }
+
     /// Appends the bytes that stand for a state and for all its renamings, of variables and of threads.
     pub fn encode_canonical(&self, state: &State, out: &mut Vec<u8>) {
         if !self.symmetric_threads.is_empty() {
             return self.encode_sorted(state, out);
+        }
+        if !self.exchanges.is_empty() {
+            return self.encode_exchanged(state, out);
         }
         let start = out.len();
         self.encode_by_threads(state, out);
@@ -123,6 +131,9 @@ impl Machine<'_> {
             && !self.rename_variables(&self.variable_symmetry[at], state, &mut renamed)
         {
             return None;
+        }
+        if let Some(one) = threads.and_then(|at| self.exchanges.get(at)) {
+            return Some(self.exchanged_by(one, state));
         }
         let (Some(symmetry), Some(at)) = (&self.symmetry, threads) else { return Some(renamed) };
         let mut out = State::default();

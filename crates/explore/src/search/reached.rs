@@ -41,6 +41,7 @@ impl Machine<'_> {
             return None;
         }
         self.close_under_threads(&mut reached);
+        self.close_under_exchanges(&mut reached);
         self.close_under_variables(&mut reached);
         self.close_under_clients(&mut reached);
         let at = |thread: usize, pc: usize| self.threads[thread].first + pc;
@@ -58,6 +59,18 @@ impl Machine<'_> {
             for pc in 0..self.program.threads[group[0]].code.len() {
                 let any = group.iter().any(|thread| reached[of(*thread) + pc]);
                 group.iter().for_each(|thread| reached[of(*thread) + pc] = any);
+            }
+        }
+    }
+
+    /// The same for threads with objects of their own.
+    fn close_under_exchanges(&self, reached: &mut [bool]) {
+        let before = reached.to_vec();
+        for one in &self.exchanges {
+            for (thread, info) in self.threads.iter().enumerate() {
+                for pc in (0..self.program.threads[thread].code.len()).filter(|pc| before[info.first + pc]) {
+                    reached[self.threads[one.thread(thread)].first + pc] = true;
+                }
             }
         }
     }

@@ -41,11 +41,18 @@ pub(crate) fn execution(m: &Machine<'_>, hit: &Hit, path: &[Vec<u8>]) -> (Execut
         walk.violation = violation;
         declared::renumber(m, &mut walk.execution, &mut walk.own_choices);
     }
-    if let (Some(Violation::Deadlock { .. }), Some(state), false) =
-        (&hit.violation, &last, m.symmetric_threads.is_empty())
-    {
+    if let (Some(wrong), Some(state), true) = (&hit.violation, &last, m.exchanges_threads()) {
         // The stored state may have its threads in other places.
-        walk.violation = walk.stepper.deadlock(state).map(|blocked| Violation::Deadlock { blocked });
+        match wrong {
+            Violation::Deadlock { .. } => {
+                walk.violation = walk.stepper.deadlock(state).map(|blocked| Violation::Deadlock { blocked });
+            }
+            Violation::Observation { .. } => {
+                let observed = m.program.observed.iter().map(|observable| m.final_value(state, observable.var));
+                walk.violation = Some(Violation::Observation { outcome: observed.collect() });
+            }
+            _ => {}
+        }
     }
     let violation = walk.violation.take().or_else(|| hit.violation.clone());
     (walk.execution, violation)

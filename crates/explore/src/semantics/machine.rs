@@ -7,7 +7,7 @@ use cyrano_criteria::monitor::Monitor;
 use cyrano_criteria::spec::named::named;
 use cyrano_criteria::spec::walk::Walk;
 use cyrano_engine::history::size;
-use cyrano_ir::automorphisms::{self, Renaming};
+use cyrano_ir::automorphisms::{self, Exchanges, Renaming};
 use cyrano_ir::dataflow::{Liveness, Names, exit_registers};
 use cyrano_ir::{
     AccessKind, COMMIT_ORDER, Expr, FinalVar, LocalExpr, Op, OwnOrder, Program, Property, ThreadId, TxCriterion, reply,
@@ -74,6 +74,8 @@ pub(crate) struct Machine<'a> {
     pub symmetry: Option<Symmetry>,
     /// The threads that may exchange their places, if that is used; see `symmetric_threads`.
     pub symmetric_threads: Vec<Vec<usize>>,
+    /// The renamings of threads with objects of their own, if they are used; see `exchanges`.
+    pub exchanges: Vec<Exchanges>,
     /// The renamings of transactional variables that change nothing, if they are used.
     pub variable_symmetry: Vec<Renaming>,
     /// Whether a choice waits for the access that follows it.
@@ -179,6 +181,7 @@ impl<'a> Machine<'a> {
             } else {
                 Vec::new()
             },
+            exchanges: Vec::new(),
             variable_symmetry: if config.variable_symmetry
                 && config.macro_steps
                 && config.dead_registers

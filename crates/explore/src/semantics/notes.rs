@@ -61,13 +61,15 @@ notes! {
     seen_enough,
     /// In some state only the steps of a stubborn set were taken.
     stubborn,
+    /// A step does not take part in an exchange of threads; see `exchanges`.
+    asymmetric,
 }
 
 impl Notes {
     /// Whether a search has to end, whatever it is for.
     #[inline]
     pub fn end_search(self) -> bool {
-        self.too_large || self.gap_too_small || self.out_of_names || self.seen_enough
+        self.too_large || self.gap_too_small || self.out_of_names || self.seen_enough || self.asymmetric
     }
 
     /// What either noted.

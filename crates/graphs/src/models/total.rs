@@ -6,9 +6,9 @@
 
 use cyrano_ir::{Fence, FenceSet, LocId, Program, Tags};
 
-use crate::models::consistency::{Consistency, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
 use crate::linear;
+use crate::models::consistency::{Consistency, is_seen, places, walk};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::run::Run;
 use crate::thread::Writing;

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use crate::models::consistency::Consistency;
 use crate::graph::Graph;
-use crate::search::level::Level;
+use crate::models::consistency::Consistency;
+use crate::models::total::{Kept, Total};
+use crate::models::views::Views;
 use crate::native::goal::Executions;
 use crate::native::search::{empty, root};
 use crate::native::tape::Tape;
@@ -12,9 +13,8 @@ use crate::native::{Desk, Machine, Memory, Native};
 use crate::rows::{EventId, INITIAL};
 use crate::run::Run;
 use crate::search::Goal;
+use crate::search::level::Level;
 use crate::thread::{Next, Status};
-use crate::models::total::{Kept, Total};
-use crate::models::views::Views;
 
 /// An access that is to happen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,21 +8,21 @@ use std::sync::{Mutex, PoisonError};
 use cyrano_engine::{Counters, Limits, Watch};
 use cyrano_ir::Program;
 
-use crate::models::consistency::Consistency;
 use crate::graph::Graph;
 use crate::kept::{Keep, Part, Progress, arrive};
-use crate::search::level::Level;
+use crate::models::consistency::Consistency;
+use crate::models::total::{Kept, Total};
+use crate::models::views::Views;
 use crate::native::goal::Executions;
 use crate::native::tape::Tape;
 use crate::native::{Counts, Desk, Finish, MAX_THREADS, Machine, Memory, Native};
-use crate::search::pool::Pool;
 use crate::run::Run;
+use crate::search::level::Level;
+use crate::search::pool::Pool;
+use crate::search::several::weighs;
 use crate::search::{Halt, Search, Shared};
 use crate::setup::Start;
-use crate::search::several::weighs;
 use crate::symmetry::twins::Twins;
-use crate::models::total::{Kept, Total};
-use crate::models::views::Views;
 
 /// What is to be searched.
 pub struct Work<'a> {

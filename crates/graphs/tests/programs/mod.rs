@@ -1,5 +1,7 @@
 //! Random programs of C11, as text; with loops or without.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use cyrano_ir::Program;
 use proptest::prelude::*;
 

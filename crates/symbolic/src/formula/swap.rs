@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use cyrano_ir::automorphisms::Exchange;
-use cyrano_ir::{ArrayId, BinOp, Program, ThreadId, UnOp, WORD};
+use cyrano_ir::{ArrayId, BinOp, Program, UnOp, WORD};
 
 use crate::execute::range::Range;
 
@@ -22,12 +22,13 @@ impl Deref for Swap {
     }
 }
 
-impl Swap {
-    /// The exchange of two threads, if it maps the text of the program to itself.
-    pub(crate) fn new(program: &Program, a: ThreadId, b: ThreadId) -> Option<Self> {
-        Exchange::new(program, a, b).map(Self)
+impl From<Exchange> for Swap {
+    fn from(exchange: Exchange) -> Self {
+        Self(exchange)
     }
+}
 
+impl Swap {
     /// Whether some value of the range changes.
     pub(crate) fn moves(&self, range: &Range) -> bool {
         if !self.pointers || self.moved.is_empty() {
@@ -90,6 +91,8 @@ impl Swap {
 
 #[cfg(test)]
 mod tests {
+    use cyrano_ir::ThreadId;
+
     use super::*;
 
     /// Two threads, each with an object of two words that it links; `extra` is one more instruction of both.
@@ -107,7 +110,7 @@ mod tests {
     }
 
     fn swap(extra: [&str; 2]) -> Option<Swap> {
-        Swap::new(&program(extra), ThreadId(0), ThreadId(1))
+        Exchange::new(&program(extra), ThreadId(0), ThreadId(1)).map(Swap::from)
     }
 
     #[test]

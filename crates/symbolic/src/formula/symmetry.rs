@@ -26,6 +26,7 @@
 //! Outcomes are enumerated without this, because each of them counts.
 
 use cyrano_engine::Question;
+use cyrano_ir::automorphisms::{Exchange, neighbours};
 use cyrano_ir::{AccessKind, FenceSet, InstrId, Program, Property, ThreadId};
 use cyrano_memory::Model;
 
@@ -63,7 +64,7 @@ impl Exchanges {
 
 /// The swaps of neighbouring threads that keep the text of the program and the question.
 pub(crate) fn candidates(program: &Program, model: &Model, question: Question<'_>) -> Vec<Swap> {
-    let keeps = |swap: &Swap| match question {
+    let keeps = |swap: &Exchange| match question {
         Question::Holds(Property::Assertions) => true,
         Question::Holds(Property::Observations(allowed)) => swap.keeps_outcomes(program, allowed),
         _ => false,
@@ -72,12 +73,7 @@ pub(crate) fn candidates(program: &Program, model: &Model, question: Question<'_
     if !asked || model.own_order(program).is_some() {
         return Vec::new();
     }
-    let threads: Vec<ThreadId> = program.thread_ids().filter(|thread| program.setup != Some(*thread)).collect();
-    let neighbour = |(at, a): (usize, &ThreadId)| {
-        let swap = threads[at + 1..].iter().find_map(|b| Swap::new(program, *a, *b));
-        swap.filter(keeps)
-    };
-    threads.iter().enumerate().filter_map(neighbour).collect()
+    neighbours(program, keeps).into_iter().map(Swap::from).collect()
 }
 
 /// Something that a thread has been unrolled to.

@@ -224,6 +224,7 @@ impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
     pub fn initial(&mut self, mut visit: impl FnMut([u64; W])) -> Result<(), Halt> {
         let (mut out, mut bytes, mut scratch) = (Successors::default(), Vec::new(), Vec::new());
         self.stepper.initial(&mut out);
+        self.stepper.try_initial(&mut out);
         let before = self.judge.transitions;
         for successor in out.iter_mut().filter(|successor| !successor.dropped) {
             if !goes_on(&mut self.judge, Address::NONE, successor) {
