@@ -21,7 +21,7 @@ pub static ALL: Reduction = row("all", "All of these", |explore, symbolic, graph
 });
 
 /// All of them.
-pub static REDUCTIONS: [Reduction; 25] = [
+pub static REDUCTIONS: [Reduction; 26] = [
     row("dead-registers", "Registers that are not read again are forgotten", |e, _, _| e.dead_registers = false),
     row("macro-steps", "Threads run on to their next shared access in one step", |e, _, _| e.macro_steps = false),
     row("timestamps", "Timestamps are renumbered", |e, _, _| e.timestamps = false),
