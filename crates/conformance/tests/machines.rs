@@ -155,7 +155,7 @@ impl Random {
             };
             text.push_str(&format!("        {label}{at}: {statement}\n"));
         }
-        text + &format!("        return a * 10 + b;\n    }}\n")
+        text + "        return a * 10 + b;\n    }\n"
     }
 
     fn algorithm(&mut self) -> String {
