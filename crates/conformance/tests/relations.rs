@@ -331,17 +331,19 @@ fn failed_pairs_are_idle() {
     }
 }
 
-/// A store-exclusive behind the loop belongs to the load of its last round, which is not left out.
+/// A round that changes nothing, but leaves a load-exclusive behind for the store after the loop, is not idle.
 #[test]
 fn a_pair_with_one_half_behind_the_loop_is_kept() {
-    let text = "program late\nlocation x = 0\nthread p\nregister r = 0\nregister ok = 0\n@0: r := load x {exclusive}\n\
-                @1: branch (r == 0) then @0 else @2\n@2: ok := store x, 9 {exclusive}\n@3: halt\n\
-                thread q\n@0: store x, 1\n@1: store x, 2\n@2: halt\nobserve x = x\nobserve ok = p:ok\nobserve r = p:r\n";
+    let text = "program late\nlocation x = 0\nlocation y = 0\nthread p\nregister r = 0\nregister s = 0\nregister ok = 0\n\
+                @0: r := load y\n@1: branch (r == 1) then @4 else @2\n@2: s := load x {exclusive}\n@3: jump @0\n\
+                @4: ok := store x, 9 {exclusive}\n@5: halt\nthread q\n@0: store y, 1\n@1: halt\nobserve x = x\nobserve ok = p:ok\n";
     let program = cyrano_ir::text::parse(text).expect("a program");
     for name in ["armv8", "riscv", "power"] {
         let model = compare::model(name);
         let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
-        let ask = |engine: &dyn Engine| engine.ask(query, &limits(2.0, 3), &());
-        assert_eq!(ask(&Symbolic::default()).outcomes, ask(&cyrano_interp::Interp).outcomes, "{name}");
+        let ask = |engine: &dyn Engine| engine.ask(query, &limits(2.0, 3), &()).outcomes;
+        let all = ask(&Symbolic::default());
+        assert!(all.contains(&vec![9, 0]), "{name}: {all:?}");
+        assert_eq!(all, ask(&cyrano_interp::Interp), "{name}");
     }
 }

@@ -275,8 +275,9 @@ fn large_texts_are_no_reason_to_panic() {
     assert!(Cat::parse(&deep).is_err());
     assert!(Cat::parse(&format!("\"t\"\nacyclic {}\"v\" then po else po", "if (".repeat(50_000))).is_err());
     assert!(Cat::parse(&"\u{1F600} ) ( let ".repeat(60_000)).is_err());
-    let long = format!("\"t\"\nacyclic {}", vec!["po"; 50_000].join(" | "));
-    assert!(Cat::parse(&long).is_ok());
+    let long = |count| format!("\"t\"\nacyclic {}", vec!["po"; count].join(" | "));
+    assert!(Cat::parse(&long(5_000)).is_ok());
+    assert!(Cat::parse(&long(50_000)).is_err());
     let doubling: String = (1..60).map(|n| format!("let f{n}(x) = f{}(x) ; f{}(x)\n", n - 1, n - 1)).collect();
     assert!(Cat::parse(&format!("\"t\"\nlet f0(x) = x\n{doubling}acyclic f59(po)")).is_err());
     let chain = format!("\"t\"\nacyclic {}", vec!["po"; 50_000].join(" ; "));
