@@ -109,7 +109,10 @@ impl<'p> Code<'p> {
             |at: usize| begins(at) && !units[at] && program.thread(thread).section_has(InstrId::new(at), stores);
         let updates = (0..code.len()).map(updates).collect();
         let has_units = units.contains(&true);
-        let lingers = fault != Some(Fault::NoLinger) && races && heads.iter().any(Option::is_some) && may_race_in_loop(program, thread);
+        let lingers = fault != Some(Fault::NoLinger)
+            && races
+            && heads.iter().any(Option::is_some)
+            && may_race_in_loop(program, thread);
         let iterations = i128::try_from(iterations).unwrap_or(i128::MAX);
         let (moves, names) = (Moves::default(), names.clone());
         let weak = weak.and_then(|shown| Weak::new(program, thread, shown)).map(Arc::new);

@@ -5,9 +5,9 @@ use cyrano_ir::{LocId, ThreadId};
 use cyrano_memory::cat;
 
 use crate::graph::{Event, Graph, Kind};
+use crate::models::total::Kept;
 use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::Runner;
-use crate::models::total::Kept;
 use crate::units::Order;
 
 /// The number that each event has for a model.

@@ -67,7 +67,8 @@ impl Fresh {
         let words = program.locations.len();
         let whole = program.arrays.iter().all(|array| array.base.0 == 0 && array.len as usize == words);
         let has_gaps = program.locations.iter().any(|location| location.ty == Ty::Gap);
-        let waits = || program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Assume(_)));
+        let waits =
+            || program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Assume(_)));
         if !whole || !has_gaps || program.has_headers() || races && program.accesses().any(is_plain) && waits() {
             return None;
         }

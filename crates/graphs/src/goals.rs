@@ -8,12 +8,12 @@ use cyrano_engine::{
 };
 use cyrano_ir::{FinalVar, InstrId, Op, Program, Property, Quantifier, ThreadId};
 
-use crate::models::consistency::Consistency;
 use crate::execution::{Form, execution, execution_between};
 use crate::freed::{Freed, freed, freed_unordered};
 use crate::graph::{Graph, Kind};
 use crate::kept::{Seen, Share};
 use crate::linear::{Calls, Hunt, SerialOrders};
+use crate::models::consistency::Consistency;
 use crate::names::{Wrong, each_way, give, give_first, is_name};
 use crate::races::race;
 use crate::rows::{EventId, Row};

@@ -13,10 +13,10 @@ use std::sync::{Mutex, PoisonError};
 use cyrano_engine::Limits;
 use cyrano_ir::{InstrId, ThreadId};
 
-use crate::models::consistency::Consistency;
-use crate::graph::Graph;
-use crate::search::level::{Level, Open, Point, Turn};
 use crate::faults::Fault;
+use crate::graph::Graph;
+use crate::models::consistency::Consistency;
+use crate::search::level::{Level, Open, Point, Turn};
 use crate::search::{Counts, Goal, Halt, Search, Shared};
 
 /// Somebody who keeps what was found so far.

@@ -315,7 +315,8 @@ impl Graphs {
             fault: self.fault,
         };
         let fresh = is_fresh(starts);
-        let about = self.fault != Some(Fault::AboutWaits) && stale::is_about_waits(query, model, (rules.ordered, fresh));
+        let about =
+            self.fault != Some(Fault::AboutWaits) && stale::is_about_waits(query, model, (rules.ordered, fresh));
         let stale_waits = self.stale_waits && !about;
         let stale_reads_race = fresh && rules.races && self.fault != Some(Fault::StaleRaces);
         let parts = (0..starts.len()).map(Part::whole).collect();

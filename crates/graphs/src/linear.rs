@@ -29,8 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cyrano_ir::dataflow::successors;
 use cyrano_ir::{InstrId, LocId, Op, Program};
 
-use crate::models::consistency::Consistency;
 use crate::graph::Graph;
+use crate::models::consistency::Consistency;
 use crate::rows::{INITIAL, Row};
 use crate::run::Run;
 

@@ -27,11 +27,11 @@ use cyrano_engine::{Limits, Stop};
 use cyrano_ir::Program;
 
 use crate::graph::Graph;
+use crate::models::views::Views;
 use crate::search::level::Level;
 use crate::search::{Halt, Search, Shared};
 use crate::setup::Start;
 use crate::symmetry::twins::Twins;
-use crate::models::views::Views;
 
 pub use crate::rows::EventId;
 pub use crate::search::Counts;

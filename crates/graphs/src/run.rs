@@ -11,8 +11,8 @@ use std::fmt;
 
 use cyrano_ir::{LocId, Tags};
 
-use crate::models::consistency::Consistency;
 use crate::graph::Graph;
+use crate::models::consistency::Consistency;
 use crate::rows::EventId;
 use crate::thread::{Next, Runner, Status};
 

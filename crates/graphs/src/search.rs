@@ -23,15 +23,15 @@ use std::sync::{Mutex, PoisonError};
 
 use cyrano_engine::{Counters, Limits, Stop, Watch};
 
-use crate::models::consistency::Consistency;
 use crate::faults::Fault;
 use crate::graph::Graph;
 use crate::kept::{Keep, Seen};
+use crate::models::consistency::Consistency;
+use crate::rows::{EventId, Row};
+use crate::run::Run;
 use crate::search::level::{Level, Open, Point, Turn};
 use crate::search::pool::Pool;
 use crate::search::revisit::revisited;
-use crate::rows::{EventId, Row};
-use crate::run::Run;
 use crate::stale::waits_in_vain;
 use crate::thread::{Next, Runner, Status};
 

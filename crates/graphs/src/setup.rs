@@ -54,7 +54,11 @@ pub(crate) fn starts<'p>(program: &'p Program, iterations: usize, names: &Names)
     };
     let iterations = iterations.max(LOOPS);
     let (ordered, idles_by_choice, races, weak) = (false, false, false, None);
-    let code = Code::new(program, setup, Rules { iterations, idle: None, ordered, idles_by_choice, races, names, weak, fault: None });
+    let code = Code::new(
+        program,
+        setup,
+        Rules { iterations, idle: None, ordered, idles_by_choice, races, names, weak, fault: None },
+    );
     // It may go around a loop and change nothing (a weak compare-and-swap that fails without a reason): then each state is looked at once.
     let chooses = |at: usize| matches!(program.thread(setup).code[at].op, Op::Choose { .. });
     let mut chosen = (0..program.thread(setup).code.len()).filter(|at| chooses(*at));

@@ -32,9 +32,9 @@ use cyrano_memory::Model;
 use crate::faults::Fault;
 use crate::fits::has_units;
 use crate::graph::{Graph, Kind};
-use crate::search::revisit::is_maximal;
 use crate::rows::EventId;
 use crate::run::Run;
+use crate::search::revisit::is_maximal;
 use crate::thread::Status;
 
 /// Whether a question may be about what waiting threads read, under a model with one order of all accesses or under one about relations.

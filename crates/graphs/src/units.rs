@@ -9,8 +9,8 @@
 //! A section whose one path is a load and then a store to the same location is a read-modify-write all along ([`crate::fits`]).
 
 use crate::graph::{Event, Graph, Kind};
-use crate::rows::{EventId, INITIAL, Row};
 use crate::models::total::{Kept, Total};
+use crate::rows::{EventId, INITIAL, Row};
 
 /// What is before what, in every order of all accesses that shows a graph.
 #[derive(Debug)]

@@ -20,7 +20,8 @@ fn compiled(f: &str, g: &str, client: &str) -> Program {
     );
     let unit = cyrano_cfront::parse(&source, "weak.c", &|_| None).unwrap_or_else(|why| panic!("{why:?}\n{source}"));
     let file = cyrano_cfront::tests("f = f()\ng = g()\n", &unit).expect("tests");
-    unit.program(&file.by_notation(client).expect("a notation").expect("a client")).unwrap_or_else(|why| panic!("{why:?}"))
+    unit.program(&file.by_notation(client).expect("a notation").expect("a client"))
+        .unwrap_or_else(|why| panic!("{why:?}"))
 }
 
 fn graphs(weak_failures: bool, fault: Option<Fault>) -> Graphs {
@@ -109,7 +110,10 @@ fn executions_are_those_of_the_reference() {
     }
     let (found, chosen) = counted.get();
     println!("{found} executions, {chosen} with every choice");
-    assert!(found >= 10 * cases as usize && chosen * 10 >= found * 11, "{found} executions, {chosen} with every choice");
+    assert!(
+        found >= 10 * cases as usize && chosen * 10 >= found * 11,
+        "{found} executions, {chosen} with every choice"
+    );
 }
 
 /// A failure that is left out though the swap would have succeeded is missed.

@@ -29,7 +29,8 @@ impl Lowerer<'_, '_> {
         }
         let words = self.shared.checked.types.words(ty);
         let freed = !self.shared.memory.objects.is_empty();
-        let marks: Vec<String> = if freed { vec![HEADER.to_owned()] } else { (0..words).map(|word| word.to_string()).collect() };
+        let marks: Vec<String> =
+            if freed { vec![HEADER.to_owned()] } else { (0..words).map(|word| word.to_string()).collect() };
         for mark in marks {
             let register = self.register(&format!("{MARK}{mark}"), 0);
             self.emit(Op::Assign { dst: Place::Reg(register), value: object.clone() });

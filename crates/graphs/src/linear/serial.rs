@@ -36,7 +36,16 @@ pub(crate) fn orders(program: &Program) -> Option<SerialOrders> {
     for start in starts(program, LOOPS, &names).ok()? {
         let program = &*start.program;
         let (ordered, idles_by_choice, races) = (false, false, false);
-        let rules = Rules { iterations: LOOPS, idle: None, ordered, idles_by_choice, races, names: &names, weak: None, fault: None };
+        let rules = Rules {
+            iterations: LOOPS,
+            idle: None,
+            ordered,
+            idles_by_choice,
+            races,
+            names: &names,
+            weak: None,
+            fault: None,
+        };
         let code: Vec<Code<'_>> = program.thread_ids().map(|thread| Code::new(program, thread, rules)).collect();
         let runners = code.iter().map(Runner::new).collect();
         let first = Serial { runners, memory: program.initial_memory(), places: vec![-1; calls.len()], done: 0 };

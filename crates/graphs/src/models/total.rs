@@ -6,9 +6,9 @@
 
 use cyrano_ir::{FenceSet, LocId, Program};
 
-use crate::models::consistency::{Consistency, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
 use crate::linear;
+use crate::models::consistency::{Consistency, is_seen, places, walk};
 use crate::rows::{EventId, INITIAL, Row};
 use crate::thread::Writing;
 use crate::units::Order;

@@ -9,9 +9,9 @@ mod psc;
 
 use cyrano_ir::{FenceSet, LocId, Op, Program, Tags};
 
-use crate::models::consistency::{Consistency, is_passed, is_seen, places, walk};
 use crate::graph::{Event, Graph, Kind};
 use crate::linear;
+use crate::models::consistency::{Consistency, is_passed, is_seen, places, walk};
 use crate::races::is_plain;
 use crate::rows::{EventId, INITIAL, Row};
 use crate::run::Run;
@@ -79,7 +79,15 @@ impl<const W: usize> Views<W> {
     }
 
     fn new(c11: bool, strong: bool, races: bool) -> Self {
-        Self { c11, strong, races, own_stores: true, views: Vec::new(), scratch: psc::Scratch::default(), order: psc::kept::Strong::default() }
+        Self {
+            c11,
+            strong,
+            races,
+            own_stores: true,
+            views: Vec::new(),
+            scratch: psc::Scratch::default(),
+            order: psc::kept::Strong::default(),
+        }
     }
 
     /// What happens before an event.

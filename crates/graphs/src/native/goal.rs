@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use crate::models::consistency::Consistency;
 use crate::graph::{Graph, Kind};
+use crate::models::consistency::Consistency;
 use crate::native::Desk;
 use crate::native::tape::{Asked, End, Request, Tape};
 use crate::rows::{EventId, INITIAL};

@@ -1,7 +1,7 @@
 //! Has threads run that have to: those that were told something since they said what they ask for.
 
-use crate::models::consistency::Consistency;
 use crate::graph::{Graph, Kind};
+use crate::models::consistency::Consistency;
 use crate::native::tape::{Asked, Request, Tape};
 use crate::rows::INITIAL;
 

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use cyrano_ir::{Fence, LocId, Tags};
 
-use crate::models::consistency::Consistency;
 use crate::graph::Graph;
+use crate::models::consistency::Consistency;
 use crate::native::Desk;
 use crate::native::settle::settle;
 use crate::rows::EventId;

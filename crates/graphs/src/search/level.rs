@@ -1,7 +1,7 @@
 //! A graph that grows and shrinks as alternatives are taken and taken back: a part of a search that needs no other.
 
-use crate::models::consistency::Consistency;
 use crate::graph::Graph;
+use crate::models::consistency::Consistency;
 use crate::rows::EventId;
 use crate::run::Run;
 use crate::thread::{Next, Runner, Writing};

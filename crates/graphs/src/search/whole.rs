@@ -8,16 +8,16 @@ use cyrano_memory::Model;
 
 use super::{Counts, Goal, Halt, Search, Shared};
 use crate::code::Rules;
-use crate::models::consistency::{ByAxioms, Consistency};
 use crate::graph::Graph;
 use crate::kept::{Keep, Part, Progress, arrive, divide};
-use crate::search::level::Level;
-use crate::search::pool::Pool;
-use crate::setup::Start;
-use crate::search::several::together;
-use crate::thread::weak::has_weak;
+use crate::models::consistency::{ByAxioms, Consistency};
 use crate::models::total::Total;
 use crate::models::views::Views;
+use crate::search::level::Level;
+use crate::search::pool::Pool;
+use crate::search::several::together;
+use crate::setup::Start;
+use crate::thread::weak::has_weak;
 use crate::{Graphs, is_fresh, is_sorted, kept};
 
 /// One search: what is asked, of which model, within which limits.

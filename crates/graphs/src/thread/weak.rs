@@ -45,7 +45,8 @@ impl Weak {
 
 /// Whether a program has weak compare-and-swaps.
 pub(crate) fn has_weak(program: &Program) -> bool {
-    let places = program.thread_ids().flat_map(|thread| (0..program.thread(thread).code.len()).map(move |at| (thread, at)));
+    let places =
+        program.thread_ids().flat_map(|thread| (0..program.thread(thread).code.len()).map(move |at| (thread, at)));
     { places }.any(|(thread, at)| is_weak(program, thread, InstrId::new(at)))
 }
 
@@ -76,7 +77,8 @@ impl Runner {
             return false;
         }
         let before = |events: usize| &self.registers[events * code.stride..][..code.stride];
-        let own = dst.register(&before(chosen + 1)[..code.registers]).map(|register| before(chosen + 1)[register.index()]);
+        let own =
+            dst.register(&before(chosen + 1)[..code.registers]).map(|register| before(chosen + 1)[register.index()]);
         let Some(other) = from.iter().find(|value| own.is_ok_and(|own| own != **value)) else { return false };
         let registers = before(chosen).to_vec();
         let mut swap = Self { events: Vec::new(), frames: vec![self.frames[chosen]], registers };

@@ -23,7 +23,9 @@ fn differs(program: &Program, fault: Option<Fault>, (work, iterations): (f64, us
             if right.verdict == Verdict::Unknown && right.reason.is_some() && right.flags.is_empty() {
                 continue;
             }
-            let Ok(found) = std::panic::catch_unwind(|| ask(true, fault)) else { return Some(format!("{name}: a panic")) };
+            let Ok(found) = std::panic::catch_unwind(|| ask(true, fault)) else {
+                return Some(format!("{name}: a panic"));
+            };
             if found.verdict == Verdict::Unknown && found.reason.is_some() && found.flags.is_empty() {
                 continue;
             }
@@ -33,7 +35,10 @@ fn differs(program: &Program, fault: Option<Fault>, (work, iterations): (f64, us
             let flags = !races && whole && right.flags != found.flags;
             let raced = |answer: &Answer| answer.verdict == Verdict::Violated;
             if lost || more || flags || races && raced(&right) && !raced(&found) {
-                return Some(format!("{name}, races {races}: {:?} {:?} instead of {:?} {:?}", found.verdict, found.outcomes, right.verdict, right.outcomes));
+                return Some(format!(
+                    "{name}, races {races}: {:?} {:?} instead of {:?} {:?}",
+                    found.verdict, found.outcomes, right.verdict, right.outcomes
+                ));
             }
         }
     }
@@ -136,10 +141,11 @@ fn what_is_published_and_written_again_is_seen() {
 #[test]
 fn objects_are_published_in_every_way() {
     let cases = if pinned::long() { 5_000 } else { 60 };
-    let result = pinned::runner(cases, file!()).run(&publishes(), |random| match differs(&random.program(), None, (0.2, 3)) {
-        None => Ok(()),
-        Some(why) => Err(proptest::test_runner::TestCaseError::fail(format!("{why}\n{}", random.shown()))),
-    });
+    let result =
+        pinned::runner(cases, file!()).run(&publishes(), |random| match differs(&random.program(), None, (0.2, 3)) {
+            None => Ok(()),
+            Some(why) => Err(proptest::test_runner::TestCaseError::fail(format!("{why}\n{}", random.shown()))),
+        });
     result.unwrap_or_else(|why| panic!("{why}"));
 }
 
@@ -168,8 +174,14 @@ fn every_premise_is_needed() {
     let quiet: Vec<Fault> = faults
         .into_iter()
         .filter(|fault| {
-            let found = programs.iter().enumerate().find_map(|(at, program)| Some((at, differs(program, Some(*fault), (0.2, 3))?)));
-            println!("{fault:?}: {:?}", found.as_ref().map(|(at, why)| (at, why.chars().take(100).collect::<String>())));
+            let found = programs
+                .iter()
+                .enumerate()
+                .find_map(|(at, program)| Some((at, differs(program, Some(*fault), (0.2, 3))?)));
+            println!(
+                "{fault:?}: {:?}",
+                found.as_ref().map(|(at, why)| (at, why.chars().take(100).collect::<String>()))
+            );
             found.is_none()
         })
         .collect();

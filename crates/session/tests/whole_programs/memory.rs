@@ -31,7 +31,9 @@ fn an_allocation_is_an_access() {
         assert_eq!(under_rc11(&text), [Violated, Verified], "{text}");
     }
     // Atomic accesses, too: the allocation is none.
-    let atomic = |release| published(release, "acquire", "*r = 18;").replace("int *", "atomic_int *").replace("(int)", "(atomic_int)");
+    let atomic = |release| {
+        published(release, "acquire", "*r = 18;").replace("int *", "atomic_int *").replace("(int)", "(atomic_int)")
+    };
     assert_eq!(under_rc11(&atomic("release")), [Verified, Verified]);
     assert_eq!(under_rc11(&atomic("relaxed")), [Violated, Verified]);
     // What only one thread uses races with nobody.
