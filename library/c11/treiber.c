@@ -7,6 +7,7 @@
 // TOP_IS_STORED: `pop` stores the new first node: two pops return the same value.
 //
 //@ sc: verified
+//@ rc11: verified
 //@ rc11 RELAXED_PUSH: violated
 //@ rc11 RELAXED_LOOK: violated
 //@ sc TOP_IS_STORED: violated

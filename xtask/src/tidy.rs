@@ -35,6 +35,8 @@ const MAP: &[(&str, &[&str])] = &[
     // Its tests read models.
     ("disk", &["ir", "memory", "engine", "explore", "graphs", "checkpoint", "rml"]),
     ("cluster", &["ir", "memory", "engine", "explore", "checkpoint"]),
+    // Its tests read models.
+    ("gpu", &["ir", "memory", "engine", "explore", "rml"]),
     ("views", &["ir", "engine", "explore"]),
     ("fences", &["ir", "memory", "engine", "rml"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),
@@ -61,6 +63,7 @@ const MAP: &[(&str, &[&str])] = &[
             "cluster",
             "views",
             "graphs",
+            "gpu",
         ],
     ),
     ("tables", &["ir", "memory", "criteria", "engine", "symbolic", "trace", "report", "session"]),

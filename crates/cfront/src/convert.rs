@@ -4,6 +4,7 @@
 
 mod decl;
 mod expr;
+pub(crate) mod library;
 mod needed;
 mod stmt;
 
@@ -13,9 +14,14 @@ use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
 use lang_c::span::Node;
 
 use crate::ast::{Function, Item, Name, TypeExpr};
-use crate::preprocess::Preprocessed;
 use crate::preprocess::headers;
+use crate::preprocess::{Preprocessed, unescaped};
 use crate::source::{Loc, Problem, Problems};
+
+/// An identifier as the file has it.
+fn written(name: &c::Identifier) -> String {
+    unescaped(&name.name)
+}
 
 /// Who asks for the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,7 +128,7 @@ impl Converter<'_> {
     }
 
     fn name(&self, node: &Node<c::Identifier>) -> Name {
-        Name { text: node.node.name.clone(), loc: self.loc(node) }
+        Name { text: written(&node.node), loc: self.loc(node) }
     }
 
     fn item(&mut self, node: &Node<c::ExternalDeclaration>) -> Option<Item> {

@@ -66,7 +66,7 @@ pub fn parse(source: &str, name: &str, resolver: Resolver<'_>) -> Result<Unit, V
     if !problems.is_empty() {
         return Err(problems.finish(&sources));
     }
-    let Some(items) = convert::parse(&text, Dialect::File, &mut problems) else {
+    let Some(items) = items(&text, tokens, &mut sources, &mut problems) else {
         return Err(problems.finish(&sources));
     };
     let mut checked = check::check(&items, &sources, &mut problems);
@@ -79,6 +79,24 @@ pub fn parse(source: &str, name: &str, resolver: Resolver<'_>) -> Result<Unit, V
     let kept = flow::kept::Kept::new(&checked, &escapes);
     let (_, addresses) = lower::memory::Memory::new(&checked, &sources);
     Ok(Unit { name: name.into(), checked, sources, escapes, kept, addresses })
+}
+
+/// The items of a file, behind those of the headers whose functions it declares itself.
+fn items(
+    text: &preprocess::Preprocessed,
+    tokens: Vec<preprocess::token::Token>,
+    sources: &mut source::Sources,
+    problems: &mut source::Problems,
+) -> Option<Vec<ast::Item>> {
+    let items = convert::parse(text, Dialect::File, problems)?;
+    let headers = convert::library::headers(&items, sources);
+    if headers.is_empty() {
+        return Some(items);
+    }
+    let before = preprocess::preprocess_headers(headers, sources, problems);
+    let text = preprocess::Preprocessed::new(&[before, tokens].concat());
+    let items = convert::parse(&text, Dialect::File, problems)?;
+    Some(convert::library::without_repeated(items, sources))
 }
 
 /// What the preprocessor makes of a file: its tokens with white space between them.

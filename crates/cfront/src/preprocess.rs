@@ -23,7 +23,7 @@ use crate::source::{Loc, Problem, Problems, Sources};
 
 use crate::preprocess::token::{Token, TokenKind, tokens};
 pub(crate) use nesting::check_nesting;
-pub(crate) use text::Preprocessed;
+pub(crate) use text::{Preprocessed, unescaped};
 
 /// The largest source file, in bytes.
 pub const MAX_SOURCE: usize = 2 << 20;
@@ -72,6 +72,9 @@ const PREDEFINED: [(&str, &str); 37] = [
 /// The name of what stands on a command line: directives before the first line of a file.
 pub const COMMAND_LINE: &str = "<command line>";
 
+/// The name of what includes headers for a file that declares their functions itself.
+const LIBRARY: &str = "<library>";
+
 /// The text of a file beside the C file, by the name that the `#include` gives; of [`COMMAND_LINE`], what stands there.
 pub type Resolver<'r> = &'r dyn Fn(&str) -> Option<String>;
 
@@ -81,21 +84,24 @@ pub(crate) fn preprocess(
     resolver: Resolver<'_>,
     problems: &mut Problems,
 ) -> (Preprocessed, Vec<Token>) {
-    let mut preprocessor = Preprocessor {
-        sources,
-        resolver,
-        problems,
-        macros: Macros::default(),
-        lines: BTreeMap::new(),
-        output: Vec::new(),
-        once: Vec::new(),
-        depth: 0,
-    };
-    preprocessor.predefine();
+    let mut preprocessor = Preprocessor::new(sources, resolver, problems);
     preprocessor.command_line();
     preprocessor.file(0);
     let tokens = std::mem::take(&mut preprocessor.output);
     (Preprocessed::new(&tokens), tokens)
+}
+
+/// Preprocesses headers that come with Cyrano, with macros of their own.
+pub(crate) fn preprocess_headers(
+    names: impl IntoIterator<Item = &'static str>,
+    sources: &mut Sources,
+    problems: &mut Problems,
+) -> Vec<Token> {
+    let includes: String = names.into_iter().map(|name| format!("#include <{name}>\n")).collect();
+    let file = sources.add(LIBRARY, includes, Loc::default());
+    let mut preprocessor = Preprocessor::new(sources, &|_| None, problems);
+    preprocessor.file(file);
+    preprocessor.output
 }
 
 struct Preprocessor<'p> {
@@ -121,6 +127,23 @@ struct Branch {
     outer: bool,
     /// Whether `#else` was seen.
     last: bool,
+}
+
+impl<'p> Preprocessor<'p> {
+    fn new(sources: &'p mut Sources, resolver: Resolver<'p>, problems: &'p mut Problems) -> Self {
+        let mut made = Self {
+            sources,
+            resolver,
+            problems,
+            macros: Macros::default(),
+            lines: BTreeMap::new(),
+            output: Vec::new(),
+            once: Vec::new(),
+            depth: 0,
+        };
+        made.predefine();
+        made
+    }
 }
 
 impl Preprocessor<'_> {

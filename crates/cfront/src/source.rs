@@ -82,6 +82,11 @@ impl Sources {
         file.is_some_and(|file| !loc.is_main() && stub(&file.name) == Some(&file.text))
     }
 
+    /// The name of the file of a place.
+    pub(crate) fn name(&self, loc: Loc) -> &str {
+        self.files.get(loc.file as usize).map(|file| file.name.as_str()).unwrap_or_default()
+    }
+
     /// The line of a place, from 1.
     pub(crate) fn line(&self, loc: Loc) -> usize {
         let Some(file) = self.files.get(loc.file as usize) else { return 0 };

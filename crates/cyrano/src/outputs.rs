@@ -21,7 +21,7 @@ use crate::failure::{self, BAD_INPUT};
 use crate::{console, source};
 
 /// Endings of files that people write by hand.
-const SOURCES: [&str; 8] = ["rml", "c", "h", "litmus", "tests", "model", "cat", "history"];
+const SOURCES: [&str; 9] = ["rml", "c", "i", "h", "litmus", "tests", "model", "cat", "history"];
 
 /// More links one behind the other are a circle.
 const MOST_LINKS: usize = 40;

@@ -54,7 +54,7 @@ impl Files for Disk {
 }
 
 /// The endings that name a language of programs.
-pub const PROGRAMS: [&str; 3] = ["rml", "c", "litmus"];
+pub const PROGRAMS: [&str; 4] = ["rml", "c", "i", "litmus"];
 
 /// Reads a history: a path, an entry of the built-in library, or what standard input held.
 pub fn history(name: &str) -> Result<Source, Failure> {

@@ -146,6 +146,10 @@ fn what_cannot_be_kept_is_refused() {
     refused("check p.rml --disk a --checkpoint b", "the same directory");
     refused("check p.rml --disk a --engine symbolic", "--engine explore");
     refused("check p.rml --disk a --fingerprint", "--fingerprint");
+    refused("check p.rml --disk a --gpu", "--gpu");
+    refused("check p.rml --engine symbolic --gpu", "--gpu is for --engine explore");
+    // Whether or not there is one: nobody has so many.
+    refused("check p.rml --gpu=1000", "--gpu");
     refused("check p.rml --disk a --resume", "no checkpoint");
     refused("check lib:atomicity/bluetooth.rml --model sc --criterion commit-atomicity --disk a", "commit-atomicity");
     refused("check lib:stm/tl2.rml --model sc --criterion local-progress --disk a", "local-progress");

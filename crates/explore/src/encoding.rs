@@ -15,5 +15,6 @@ mod layout;
 mod memo;
 pub(crate) mod packing;
 pub(crate) mod remembering;
+pub(crate) mod taught;
 mod touch;
 pub(crate) mod tuples;

@@ -23,6 +23,10 @@ mod supports;
 
 pub use encoding::foreign::Foreign;
 pub use encoding::packing::{Packing, SharedNumbers};
+pub use encoding::remembering::taught::{
+    Field, FormLesson, Lesson, Outcome, Pupil, Renamings, Speaks, Steps, Teacher, Untold,
+};
+pub use encoding::taught::{Taught, Unteachable};
 pub use faults::Fault;
 pub use search::configurations::Unwritten;
 pub use search::deadlocks::Deadlocks;

@@ -247,6 +247,9 @@ impl<'q> Asked<'q> {
         }
         let Self { program, question, shown, outcomes, decision, form, serial, wrong_order, .. } = self;
         let mut hunt = serial.as_ref().map(|(serial, calls)| (Hunt::new(graph, model, calls), serial));
+        if hunt.as_mut().is_some_and(|(hunt, serial)| hunt.is_right_by_name(serial, shown)) {
+            return ControlFlow::Continue(());
+        }
         let mut is_in_order = |outcome: &[i128]| {
             let found = hunt.as_mut().and_then(|(hunt, serial)| hunt.wrong(serial, outcome));
             *wrong_order = found.unwrap_or_default();

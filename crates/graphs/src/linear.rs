@@ -17,6 +17,10 @@
 //! So `R` grows by such pairs, one after the other, and a pair that was tried is not tried again below ([`Hunt::hunt`]). If no order is left `R` is wrong.
 //! What an execution allows with `R` it allows with less, so nothing is lost where `R` is not allowed.
 //!
+//! **Names.** An execution with names for values that nobody looks at ([`crate::names`]) stands for all that come of giving these values, and so does a serial execution. If for each
+//! `R` there is a serial execution that shows the same names, it shows the same values however these are given: then nothing more is asked. Else values are tried, as a serial
+//! execution with other names may show the same values (that of a stack that returns what somebody else has pushed, too).
+//!
 //! **With more pairs.** The relations of a model that pairs add to are closed again ([`Consistency::order`]): the events of the first call and all before them come before those
 //! of the second call and all behind them. Under `sc` and `tso` that has no cycle or the graph is none; under `ra` and `rc11` nobody may see a location go backwards in happens-before, and `po | rf` has no cycle.
 //! The store and the load are not events here: nobody else knows of their locations. That is exact where no order of sequentially consistent accesses is asked for, whose paths
@@ -31,6 +35,7 @@ use cyrano_ir::{InstrId, LocId, Op, Program};
 
 use crate::consistency::Consistency;
 use crate::graph::Graph;
+use crate::names::{each_way, is_name, values};
 use crate::rows::{INITIAL, Row};
 use crate::run::Run;
 
@@ -40,25 +45,47 @@ const MOST_CALLS: usize = 16;
 /// A set of calls.
 type Set = u16;
 
+/// For what is shown the orders of calls, and in each of these for each call the others that come before it.
+type Orders = BTreeMap<Vec<i128>, Vec<Vec<Set>>>;
+
 /// The serial executions of a client: what they show, and in which orders of calls.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SerialOrders {
     calls: usize,
-    /// Of each call the others that come before it.
-    orders: BTreeMap<Vec<i128>, Vec<Vec<Set>>>,
+    orders: Orders,
+    /// The same with names for values that nobody looks at, if there are some.
+    named: Orders,
+    /// The values that these names may have; those of a reference are choices of another program.
+    values: BTreeMap<i128, Box<[i128]>>,
+}
+
+impl PartialEq for SerialOrders {
+    fn eq(&self, other: &Self) -> bool {
+        (self.calls, &self.orders) == (other.calls, &other.orders)
+    }
 }
 
 impl SerialOrders {
     /// The orders of a client of so many calls, from what is observed of it where each call takes a number when it begins: the numbers stand at the end.
     pub fn new(numbered: &BTreeSet<Vec<i128>>, calls: usize) -> Option<Self> {
-        let mut orders: BTreeMap<Vec<i128>, Vec<Vec<Set>>> = BTreeMap::new();
+        let orders = ordered(numbered, calls)?;
+        (calls <= MOST_CALLS).then_some(Self { calls, orders, named: Orders::new(), values: BTreeMap::new() })
+    }
+
+    /// The same, where what is observed has names in it.
+    fn with_names(program: &Program, numbered: &BTreeSet<Vec<i128>>, calls: usize) -> Option<Self> {
+        let named = ordered(numbered, calls)?;
+        let mut given = BTreeSet::new();
         for outcome in numbered {
-            let (shown, numbers) = outcome.split_at(outcome.len().checked_sub(calls)?);
-            let earlier = |call: usize| (0..calls).filter(move |other| numbers[*other] < numbers[call]);
-            let before = (0..calls).map(|call| earlier(call).fold(0, |set, other| set | 1 << other)).collect();
-            orders.entry(shown.to_vec()).or_default().push(before);
+            let give = |outcome: &[i128], _: &dyn Fn(i128) -> i128| {
+                given.insert(outcome.to_vec());
+                false
+            };
+            each_way(program, outcome, give).ok()?;
         }
-        (calls <= MOST_CALLS).then_some(Self { calls, orders })
+        let names = numbered.iter().flatten().copied().filter(|value| is_name(*value));
+        let values = names.map(|name| (name, values(program, name).into())).collect();
+        Some(Self { named, values, ..Self::new(&given, calls)? })
     }
 
     /// The orders of a client, from its serial executions; none if these are not known.
@@ -85,6 +112,18 @@ impl SerialOrders {
     pub fn is_empty(&self) -> bool {
         self.orders.is_empty()
     }
+}
+
+/// The orders of calls in which something is observed, with the places of the calls behind it.
+fn ordered(numbered: &BTreeSet<Vec<i128>>, calls: usize) -> Option<Orders> {
+    let mut orders = Orders::new();
+    for outcome in numbered {
+        let (shown, numbers) = outcome.split_at(outcome.len().checked_sub(calls)?);
+        let earlier = |call: usize| (0..calls).filter(move |other| numbers[*other] < numbers[call]);
+        let before = (0..calls).map(|call| earlier(call).fold(0, |set, other| set | 1 << other)).collect();
+        orders.entry(shown.to_vec()).or_default().push(before);
+    }
+    Some(orders)
 }
 
 /// A call of a client.
@@ -184,6 +223,22 @@ impl<'a, 'p, M: Consistency<W>, const W: usize> Hunt<'a, 'p, M, W> {
         let live: Vec<&[Set]> = orders.iter().map(Vec::as_slice).collect();
         let placed = self.placed.clone();
         self.hunt(&placed, &live)
+    }
+
+    /// Whether what an execution shows with names in it is shown by serial executions with these names, in every order of calls that it allows: then it is so whatever
+    /// values the names have.
+    pub(crate) fn is_right_by_name(&mut self, serial: &SerialOrders, shown: &[i128]) -> bool {
+        let Some(orders) = serial.named.get(shown) else { return false };
+        let is_same =
+            |name: &i128| serial.values.get(name).is_some_and(|all| **all == *values(self.graph.program(), *name));
+        if !shown.iter().filter(|value| is_name(**value)).all(is_same) {
+            return false;
+        }
+        let live: Vec<&[Set]> = orders.iter().map(Vec::as_slice).collect();
+        let (placed, closed) = (self.placed.clone(), self.closed.clone());
+        let wrong = self.hunt(&placed, &live);
+        self.closed = closed;
+        wrong.is_none()
     }
 
     /// Adds pairs until none of these orders is left.

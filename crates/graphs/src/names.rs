@@ -13,11 +13,13 @@
 //! **Where there are none.** Where a search is kept, or is one of several parts ([`crate::kept`]): it would begin anew when a name is looked at, and its tree would be another one then.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use cyrano_engine::{Execution, Query, Question};
 use cyrano_ir::dataflow::expr_reads;
 use cyrano_ir::{EvalError, Expr, InstrId, LocalExpr, Op, Place, Program, Property, ThreadId, UnOp};
+
+use crate::races::comes_back;
 
 /// From here on numbers are names.
 const NAME: i128 = 1 << 120;
@@ -46,7 +48,8 @@ impl From<EvalError> for Wrong {
 /// The choices whose values have names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Names {
-    choices: BTreeSet<(ThreadId, InstrId)>,
+    /// Of each whether it is made at most once in an execution.
+    choices: BTreeMap<(ThreadId, InstrId), bool>,
 }
 
 pub(crate) fn is_name(value: i128) -> bool {
@@ -65,11 +68,15 @@ impl Names {
             Question::Outcomes | Question::Holds(Property::Observations(_)) => true,
             Question::Holds(_) => false,
         };
-        let program = query.program();
+        if asks { Self::of(query.program()) } else { Self::default() }
+    }
+
+    /// The choices of a program that may have names, if the question is about what is observed.
+    pub(crate) fn of(program: &Program) -> Self {
         let mut names = Self::default();
         let registers = || program.threads.iter().flat_map(|thread| &thread.registers).map(|register| register.init);
         let mut initial = program.locations.iter().map(|location| location.init).chain(registers());
-        if !asks || initial.any(is_name) {
+        if initial.any(is_name) {
             return names;
         }
         for thread in program.thread_ids() {
@@ -79,7 +86,8 @@ impl Names {
                     return Self::default();
                 }
                 if from.iter().any(|value| *value != from[0]) && from.iter().all(|value| PLAIN.contains(value)) {
-                    names.choices.insert((thread, InstrId::new(at)));
+                    let at = InstrId::new(at);
+                    names.choices.insert((thread, at), !comes_back(program.thread(thread), at));
                 }
             }
         }
@@ -92,21 +100,20 @@ impl Names {
 
     /// Takes a name away that somebody looked at; all of them if it is none.
     pub(crate) fn forget(&mut self, name: i128) {
-        if !choice(name).is_some_and(|choice| self.choices.remove(&choice)) {
+        if choice(name).and_then(|choice| self.choices.remove(&choice)).is_none() {
             self.choices.clear();
         }
     }
 
-    /// The values that a thread may take that has so many events.
+    /// The values that a thread may take that has so many events. The name of a choice that is made once is the same in all executions.
     pub(crate) fn values<'p>(
         &self,
         (thread, at): (ThreadId, InstrId),
         from: &'p [i128],
         events: usize,
     ) -> Cow<'p, [i128]> {
-        if !self.choices.contains(&(thread, at)) {
-            return Cow::Borrowed(from);
-        }
+        let Some(once) = self.choices.get(&(thread, at)) else { return Cow::Borrowed(from) };
+        let events = if *once { 0 } else { events };
         Cow::Owned(vec![NAME + ((thread.index() as i128) << 64) + ((at.index() as i128) << 32) + events as i128])
     }
 
@@ -154,7 +161,7 @@ fn choice(name: i128) -> Option<(ThreadId, InstrId)> {
 }
 
 /// The values of a name.
-fn values(program: &Program, name: i128) -> &[i128] {
+pub(crate) fn values(program: &Program, name: i128) -> &[i128] {
     let instr = choice(name).and_then(|(thread, at)| program.threads.get(thread.index())?.code.get(at.index()));
     match instr.map(|instr| &instr.op) {
         Some(Op::Choose { from, .. }) => from,

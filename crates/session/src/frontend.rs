@@ -75,7 +75,7 @@ pub(crate) const LITMUS: &dyn Frontend = &litmus::Litmus;
 /// The language of a source, by the ending of its name.
 pub fn of(source: &Source) -> &'static dyn Frontend {
     match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
-        Some("c") => &c::C,
+        Some("c" | "i") => &c::C,
         Some("litmus") => LITMUS,
         _ => &rml::Rml,
     }
@@ -91,7 +91,7 @@ pub fn cases(files: &dyn Files, name: &str, set: &[(String, i128)], wanted: &Wan
 pub fn source(files: &dyn Files, name: &str) -> Result<Source, Failure> {
     let source = files.open(name)?;
     match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
-        Some("c" | "litmus") => Ok(source),
+        Some("c" | "i" | "litmus") => Ok(source),
         _ => rml::together(&source, files),
     }
 }

@@ -40,6 +40,7 @@ pub use failure::{Failure, bug};
 pub use judged::Outcome;
 
 pub use run::checking::lines;
+pub use run::gpu::Gpu;
 pub use run::large::Large;
 pub use run::options::{EngineName, Options};
 pub use run::reductions::{ALL, REDUCTIONS, Reduction, reduction};

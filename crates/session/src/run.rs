@@ -9,6 +9,7 @@ mod deferred;
 mod endless;
 mod estimate;
 pub(crate) mod every_number;
+pub(crate) mod gpu;
 pub(crate) mod large;
 pub(crate) mod options;
 mod progress;
@@ -36,6 +37,7 @@ use crate::pool;
 use crate::proof::{self, Proof};
 use crate::shard::Shard;
 use crate::specification::Store;
+use gpu::Gpu;
 use large::Large;
 use options::{EngineName, Options};
 
@@ -72,6 +74,8 @@ pub struct Runner {
     pub(crate) store: Option<Arc<dyn Store>>,
     /// Where states are kept, if not in memory.
     large: Option<Large>,
+    /// The device that searches, if one does.
+    gpu: Option<Gpu>,
     /// The processes that search together, if there are others.
     cluster: Option<Arc<ClusterSearch>>,
     /// What is asked together.
@@ -129,6 +133,7 @@ impl Runner {
             minimise,
             store,
             large: None,
+            gpu: None,
             cluster: None,
             expected,
         }
@@ -147,6 +152,16 @@ impl Runner {
             self.engine = Some(EngineName::Explore);
         }
         self.large = large;
+        self
+    }
+
+    /// The same runner with states on a device, if that is wanted: one question after the other, all by the explorer.
+    pub fn on_gpu(mut self, gpu: Option<Gpu>) -> Self {
+        if gpu.is_some() {
+            self.engine = Some(EngineName::Explore);
+            self.workers = 1;
+        }
+        self.gpu = gpu;
         self
     }
 

@@ -68,13 +68,14 @@ impl Checker<'_> {
             "cyrano_progress" => (Intrinsic::Progress, Vec::new(), Type::Void),
             "choose" => (Intrinsic::Choose(self.choices(args, loc)?), Vec::new(), Type::Int(INT)),
             "malloc" => {
-                let ty = self.allocated(&args[0])?;
-                (Intrinsic::Malloc(ty), Vec::new(), Type::Void.pointer())
+                let (ty, count) = self.amount(&args[0])?;
+                (Intrinsic::Malloc(ty), count.into_iter().collect(), Type::Void.pointer())
             }
             "calloc" => {
                 let (count, size) = (Box::new(args[0].clone()), Box::new(args[1].clone()));
-                let ty = self.allocated(&ast::Expr { kind: ast::ExprKind::Binary(BinOp::Mul, count, size), loc })?;
-                (Intrinsic::Calloc(ty), Vec::new(), Type::Void.pointer())
+                let (ty, count) =
+                    self.amount(&ast::Expr { kind: ast::ExprKind::Binary(BinOp::Mul, count, size), loc })?;
+                (Intrinsic::Calloc(ty), count.into_iter().collect(), Type::Void.pointer())
             }
             "aligned_alloc" => {
                 let wrong = self.misaligned(&args[0], &args[1])?;
@@ -215,6 +216,21 @@ impl Checker<'_> {
         }
     }
 
+    /// The type of the object that `malloc` makes; or that of its elements, and their number if that is no constant.
+    fn amount(&mut self, arg: &ast::Expr) -> Fallible<(Type, Option<Expr>)> {
+        if let ast::ExprKind::Binary(BinOp::Mul, a, b) = &arg.kind {
+            let (size, count) = if is_size(a) { (a, b) } else { (b, a) };
+            if is_size(size) {
+                let count = self.integer(count)?;
+                if super::fold(&count, &self.out.types, &|_| None).is_none() {
+                    let ty = self.allocated(size)?;
+                    return Ok((ty, Some(count)));
+                }
+            }
+        }
+        Ok((self.allocated(arg)?, None))
+    }
+
     /// The type of the object that `malloc` makes: `sizeof(T)`, or a constant times it for an array.
     fn allocated(&mut self, arg: &ast::Expr) -> Fallible<Type> {
         let ty = match &arg.kind {
@@ -228,8 +244,6 @@ impl Checker<'_> {
                 }
             }
             ast::ExprKind::Binary(BinOp::Mul, a, b) => {
-                let is_size =
-                    |e: &ast::Expr| matches!(e.kind, ast::ExprKind::SizeofType(_) | ast::ExprKind::SizeofExpr(_));
                 let (size, count) = if is_size(a) { (a, b) } else { (b, a) };
                 let ty = self.allocated(size)?;
                 let count = self.constant(count)?;
@@ -247,7 +261,7 @@ impl Checker<'_> {
 
     fn unclear_size(&mut self, size: &ast::Expr) -> Reported {
         let problem = Problem::new(size.loc, "the type of the new object is not clear", "a size");
-        let help = "write `malloc(sizeof(T))`, `malloc(n * sizeof(T))` with a constant n, or `malloc(sizeof(T) + n * sizeof(E))` for a struct that ends in `E elements[]`";
+        let help = "write `malloc(sizeof(T))`, `malloc(n * sizeof(T))`, or `malloc(sizeof(T) + n * sizeof(E))` for a struct that ends in `E elements[]`";
         self.report(problem.with_help(help))
     }
 
@@ -261,4 +275,8 @@ impl Checker<'_> {
             _ => None,
         })
     }
+}
+
+fn is_size(expr: &ast::Expr) -> bool {
+    matches!(expr.kind, ast::ExprKind::SizeofType(_) | ast::ExprKind::SizeofExpr(_))
 }

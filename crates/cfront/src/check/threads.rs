@@ -34,8 +34,48 @@ const IGNORED: [&str; 18] = [
     "fputs",
 ];
 
+/// The functions that must not be called.
+pub(super) const FAILURES: [&str; 2] = ["reach_error", "__VERIFIER_error"];
+
 /// The functions that give any value of a type.
-const NONDETERMINISTIC: &str = "__VERIFIER_nondet_";
+const NONDETERMINISTIC: [&str; 2] = ["__VERIFIER_nondet_", "nondet_"];
+
+/// The types that those are named after.
+const KINDS: [&str; 20] = [
+    "int",
+    "uint",
+    "unsigned",
+    "u32",
+    "u16",
+    "u8",
+    "bool",
+    "_Bool",
+    "char",
+    "uchar",
+    "short",
+    "ushort",
+    "long",
+    "ulong",
+    "longlong",
+    "ulonglong",
+    "size_t",
+    "unsigned_int",
+    "unsigned_char",
+    "pchar",
+];
+
+/// Whether a function is known although nobody declares it, as C had it before 1999: those whose name can mean nothing else.
+pub(super) fn is_known_anyway(name: &str) -> bool {
+    let more = ["assert", "exit", "abort", "reach_error", "__assert_fail", "rand", "random"];
+    let said = name.starts_with("__VERIFIER_");
+    IGNORED.contains(&name) || more.contains(&name) || said || nondeterministic(name).is_some()
+}
+
+/// The type that a function is named after that gives any value of it.
+fn nondeterministic(name: &str) -> Option<&str> {
+    let kind = NONDETERMINISTIC.iter().find_map(|prefix| name.strip_prefix(prefix))?;
+    (name.starts_with("__") || KINDS.contains(&kind)).then_some(kind)
+}
 
 impl Checker<'_> {
     /// A call of such a function; none if it is not one.
@@ -90,7 +130,7 @@ impl Checker<'_> {
             }
             "rand" | "random" => (ThreadCall::Any(vec![0, 1, 2, 3]), Type::Int(INT)),
             _ => {
-                let kind = name.strip_prefix(NONDETERMINISTIC)?;
+                let kind = nondeterministic(name)?;
                 let values = if matches!(kind, "bool" | "_Bool") { vec![0, 1] } else { vec![0, 1, 2, 3] };
                 (ThreadCall::Any(values), Type::Int(INT))
             }

@@ -216,8 +216,12 @@ impl Converter<'_> {
     /// Pointers belong to the type from left to right, arrays and functions from right to left.
     pub(super) fn declarator(&mut self, node: &Node<c::Declarator>, base: TypeExpr) -> (Option<Name>, TypeExpr) {
         let mut ty = base;
+        let mode = node.node.extensions.iter().find_map(|extension| mode_bits(&extension.node));
+        if let (TypeExpr::Int(int), Some(bits)) = (&ty, mode) {
+            ty = TypeExpr::Int(IntType { bits, ..*int });
+        }
         let matters = |node: &&Node<c::Extension>| match &node.node {
-            c::Extension::Attribute(attribute) => !is_harmless(&attribute.name.node),
+            c::Extension::Attribute(attribute) => !is_harmless(&attribute.name.node) && mode_bits(&node.node).is_none(),
             _ => true,
         };
         if let Some(extension) = node.node.extensions.iter().find(matters) {
@@ -360,7 +364,35 @@ fn is_harmless(name: &str) -> bool {
             | "artificial"
             | "gnu_inline"
             | "visibility"
+            | "access"
+            | "alloc_size"
+            | "alloc_align"
+            | "assume_aligned"
+            | "sentinel"
+            | "format_arg"
+            | "noipa"
+            | "no_instrument_function"
+            | "no_sanitize"
+            | "tls_model"
     )
+}
+
+/// The width that `__attribute__((mode(…)))` gives an integer, as the C library's headers have it.
+fn mode_bits(extension: &c::Extension) -> Option<u8> {
+    let c::Extension::Attribute(attribute) = extension else { return None };
+    let plain = |name: &str| name.trim_start_matches("__").trim_end_matches("__").to_owned();
+    let [argument] = &attribute.arguments[..] else { return None };
+    let c::Expression::Identifier(mode) = &argument.node else { return None };
+    if plain(&attribute.name.node) != "mode" {
+        return None;
+    }
+    match plain(&mode.node.name).as_str() {
+        "QI" | "byte" => Some(8),
+        "HI" => Some(16),
+        "SI" => Some(32),
+        "DI" | "word" | "pointer" => Some(64),
+        _ => None,
+    }
 }
 
 /// Whether `_Atomic` stands behind the star.

@@ -26,7 +26,7 @@ impl Converter<'_> {
 
     fn expr_kind(&mut self, node: &c::Expression, loc: Loc) -> ExprKind {
         match node {
-            c::Expression::Identifier(name) => ExprKind::Name(name.node.name.clone()),
+            c::Expression::Identifier(name) => ExprKind::Name(super::written(&name.node)),
             c::Expression::Constant(constant) => self.constant(&constant.node, loc),
             c::Expression::StringLiteral(literal) => self.string(&literal.node, loc),
             c::Expression::Member(member) => ExprKind::Member {

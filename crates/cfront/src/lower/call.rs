@@ -14,6 +14,9 @@ const MAX_CALLS: usize = 100;
 /// How often a function may be called within a call of itself; what goes deeper is left out, which makes a verdict `bounded`.
 const MAX_RECURSION: usize = 6;
 
+/// What begins the name of a function whose calls are atomic, by a convention of competitions in verification.
+const ATOMIC_FUNCTION: &str = "__VERIFIER_atomic_";
+
 /// An argument of a call.
 pub(crate) enum Argument {
     Words(Vec<LocalExpr>),
@@ -103,8 +106,15 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    /// The body of a function with these arguments; gives the words of the result.
+    /// The body of a function with these arguments; gives the words of the result. One with a name that says so is an atomic section.
     pub(crate) fn inline(&mut self, func: FuncId, args: Vec<Argument>) -> Vec<LocalExpr> {
+        match self.shared.checked.functions[func.0].name.starts_with(ATOMIC_FUNCTION) {
+            true => self.atomically(|lowerer| lowerer.body(func, args)),
+            false => self.body(func, args),
+        }
+    }
+
+    fn body(&mut self, func: FuncId, args: Vec<Argument>) -> Vec<LocalExpr> {
         if self.frames.len() >= MAX_CALLS || self.too_long {
             self.too_long = true;
             return Vec::new();

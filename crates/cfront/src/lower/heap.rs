@@ -27,10 +27,46 @@ use super::spot::{MEMORY, target};
 use super::{Lowerer, Spot};
 use crate::lower::memory::{Memory, OBJECTS, Object};
 use crate::tree::Expr;
-use crate::types::Type;
-use crate::types::arith;
+use crate::types::{MAX_WORDS, Type, arith};
+
+/// How many elements an object may have whose number of elements is not known before the program runs.
+const MAX_ELEMENTS: u32 = 8;
 
 impl Lowerer<'_, '_> {
+    /// An object of a type, or of so many elements of it: each number that is possible has objects of its own.
+    pub(super) fn allocate(
+        &mut self,
+        ty: &Type,
+        count: &[Expr],
+        position: u32,
+        make: fn(&mut Self, &Type, u32) -> LocalExpr,
+    ) -> LocalExpr {
+        let Some(count) = count.first() else { return make(self, ty, position) };
+        let array = |len| Type::Array(Box::new(ty.clone()), len);
+        let count = self.value(count);
+        if let Ir::Const(len) = count
+            && let Some(len) = u32::try_from(len).ok().filter(|len| (1..=MAX_WORDS).contains(&u64::from(*len)))
+        {
+            return make(self, &array(len), position);
+        }
+        let count = self.saved(arith::used(count));
+        let (object, end) = (self.temp(), self.new_label());
+        for len in 1..=MAX_ELEMENTS {
+            let (this, next) = (self.new_label(), self.new_label());
+            self.branch(arith::binary(BinOp::Eq, count.clone(), Ir::Const(i128::from(len))), this, next);
+            self.bind(this);
+            let value = make(self, &array(len), position);
+            self.emit(Op::Assign { dst: Place::Reg(object), value });
+            self.jump(end);
+            self.bind(next);
+        }
+        let line = self.shared.sources.line(crate::source::Loc { file: 0, span: self.span });
+        let what = format!("objects of no or more than {MAX_ELEMENTS} elements allocated at line {line}");
+        self.emit(Op::Limit { cond: Ir::Const(0), what });
+        self.bind(end);
+        Self::var(object)
+    }
+
     /// An object: a new one, or one that was freed.
     pub(super) fn malloc(&mut self, ty: &Type, position: u32) -> LocalExpr {
         let object = self.any_object(ty, position);

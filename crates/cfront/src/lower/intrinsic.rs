@@ -44,8 +44,8 @@ impl Lowerer<'_, '_> {
                 vec![self.rmw(location, Change::Set(value.clone()))]
             }
             Intrinsic::FetchAdd => vec![self.fetch_add(args)],
-            Intrinsic::Malloc(ty) => vec![self.malloc(ty, position)],
-            Intrinsic::Calloc(ty) => vec![self.calloc(ty, position)],
+            Intrinsic::Malloc(ty) => vec![self.allocate(ty, args, position, Self::malloc)],
+            Intrinsic::Calloc(ty) => vec![self.allocate(ty, args, position, Self::calloc)],
             Intrinsic::Realloc(ty) => vec![self.realloc(&args[0], ty, position)],
             Intrinsic::Free => {
                 self.free(&args[0]);

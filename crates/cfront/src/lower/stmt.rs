@@ -6,7 +6,7 @@
 use cyrano_ir::{BinOp, Expr as Ir, Op, UnOp};
 
 use super::Lowerer;
-use crate::tree::{Expr, ExprKind, Intrinsic, LabelId, Loop, Stmt, StmtKind};
+use crate::tree::{Expr, ExprKind, Intrinsic, LabelId, Loop, Stmt, StmtKind, ThreadCall};
 use crate::types::arith;
 
 impl Lowerer<'_, '_> {
@@ -77,12 +77,20 @@ impl Lowerer<'_, '_> {
         self.at(cond.loc);
         self.condition(cond, yes, no);
         self.bind(yes);
+        let around = self.atomic;
         self.stmt(then);
+        let behind = std::mem::replace(&mut self.atomic, around);
         if other.is_some() {
             self.jump(end);
         }
         self.bind(no);
         other.into_iter().for_each(|other| self.stmt(other));
+        // A way that goes no further may have ended the section that the other one is still in.
+        if other.is_some_and(leaves) {
+            self.atomic = behind;
+        } else if behind != self.atomic && !leaves(then) {
+            self.refuse("an atomic section begins or ends on one of two ways that meet");
+        }
         self.bind(end);
     }
 
@@ -179,6 +187,20 @@ impl Lowerer<'_, '_> {
         }
         let exit = self.frames.last().map(|frame| frame.exit);
         exit.into_iter().for_each(|exit| self.leave(exit));
+    }
+}
+
+/// Whether nothing goes on behind a statement.
+fn leaves(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Return(_) | StmtKind::Goto(..) | StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::Block(list) => list.last().is_some_and(leaves),
+        StmtKind::If(_, then, Some(other)) => leaves(then) && leaves(other),
+        StmtKind::Label(_, body) | StmtKind::Atomic(body) => leaves(body),
+        StmtKind::Expr(Expr { kind: ExprKind::Intrinsic { what, .. }, .. }) => {
+            matches!(**what, Intrinsic::Thread(ThreadCall::Exit | ThreadCall::Quit | ThreadCall::Abort(_)))
+        }
+        _ => false,
     }
 }
 

@@ -315,7 +315,7 @@ impl Lowerer<'_, '_> {
         named.filter(|_| keys).map(FuncId)
     }
 
-    fn refuse(&mut self, why: &str) {
+    pub(super) fn refuse(&mut self, why: &str) {
         self.shared.refused.push((self.span, why.to_owned()));
     }
 

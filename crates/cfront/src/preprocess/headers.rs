@@ -1,7 +1,7 @@
 //! The headers that come with the binary, so that no system header is needed.
 
 /// The stub headers by name.
-const STUBS: [(&str, &str); 20] = [
+const STUBS: [(&str, &str); 22] = [
     ("cyrano.h", include_str!("../../headers/cyrano.h")),
     ("stdint.h", include_str!("../../headers/stdint.h")),
     ("stdbool.h", include_str!("../../headers/stdbool.h")),
@@ -11,6 +11,7 @@ const STUBS: [(&str, &str); 20] = [
     ("limits.h", include_str!("../../headers/limits.h")),
     ("pthread.h", include_str!("../../headers/pthread.h")),
     ("genmc.h", include_str!("../../headers/genmc.h")),
+    ("nidhugg.h", include_str!("../../headers/nidhugg.h")),
     ("inttypes.h", include_str!("../../headers/inttypes.h")),
     ("threads.h", include_str!("../../headers/threads.h")),
     ("stdio.h", include_str!("../../headers/stdio.h")),
@@ -21,6 +22,7 @@ const STUBS: [(&str, &str); 20] = [
     ("errno.h", include_str!("../../headers/errno.h")),
     ("time.h", include_str!("../../headers/time.h")),
     ("stdatomic.h", include_str!("../../headers/stdatomic.h")),
+    ("sys/types.h", include_str!("../../headers/sys_types.h")),
     ("linux.h", include_str!("../../headers/linux.h")),
 ];
 

@@ -1,7 +1,36 @@
 //! The text that the parser reads, with the place where each of its tokens was written.
 
-use crate::preprocess::token::Token;
+use crate::preprocess::token::{Token, TokenKind};
 use crate::source::Loc;
+
+/// What stands before and behind the number of a character that the parser library does not have in names.
+const ESCAPE: [&str; 2] = ["__cyrano_x", "__"];
+
+/// A name in the letters that the parser library has: GNU C has `$` and letters of all languages.
+fn escaped(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let written =
+        |c: char| if plain(c) { c.to_string() } else { format!("{}{:x}{}", ESCAPE[0], u32::from(c), ESCAPE[1]) };
+    name.chars().map(written).collect()
+}
+
+/// The name that this stands for.
+pub(crate) fn unescaped(name: &str) -> String {
+    let mut parts = name.split(ESCAPE[0]);
+    let mut made = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let number = part.split_once(ESCAPE[1]);
+        let found = number.and_then(|(hex, rest)| Some((char::from_u32(u32::from_str_radix(hex, 16).ok()?)?, rest)));
+        match found {
+            Some((c, rest)) => {
+                made.push(c);
+                made.push_str(rest);
+            }
+            None => made.extend([ESCAPE[0], part]),
+        }
+    }
+    made
+}
 
 /// What the parser reads.
 #[derive(Default, Debug)]
@@ -16,8 +45,12 @@ impl Preprocessed {
         let mut made = Self::default();
         for (index, token) in tokens.iter().enumerate() {
             let start = made.text.len();
-            // GNU C's word for it, which the parser library knows as a reserved one only.
-            made.text.push_str(if token.is_word("__thread") { "_Thread_local" } else { &token.text });
+            match token.kind {
+                // GNU C's word for it, which the parser library knows as a reserved one only.
+                TokenKind::Ident if token.text == "__thread" => made.text.push_str("_Thread_local"),
+                TokenKind::Ident => made.text.push_str(&escaped(&token.text)),
+                _ => made.text.push_str(&token.text),
+            }
             made.places.push((start, made.text.len(), token.loc));
             // The parser library wants the double parentheses of an attribute without a space between them.
             let close = tokens.get(index + 1).is_some_and(|next| next.is(")"));

@@ -129,8 +129,8 @@ impl Lexer<'_> {
 
     /// Moves past one token; none if it is not one.
     fn scan(&mut self, first: char, problems: &mut Problems) -> Option<TokenKind> {
-        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if first.is_ascii_alphabetic() || first == '_' {
+        let word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+        if first.is_alphabetic() || first == '_' || first == '$' {
             self.at += self.rest().find(|c| !word(c)).unwrap_or(self.rest().len());
             return Some(TokenKind::Ident);
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use cyrano_session::{EngineName, Failure, Large};
+use cyrano_session::{EngineName, Failure, Gpu, Large};
 
 use super::{RunArgs, seconds};
 
@@ -24,12 +24,31 @@ pub struct LargeArgs {
     /// How often a checkpoint is written [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub checkpoint_every: Option<Duration>,
+    /// Keep states on a GPU and take steps there, on the device with this number [default: 0]
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0",
+        conflicts_with_all = ["disk", "checkpoint", "resume", "cluster", "fingerprint"]
+    )]
+    pub gpu: Option<usize>,
 }
 
 /// How often a checkpoint is written if nobody says otherwise.
 const USUAL: Duration = Duration::from_secs(60);
 
 impl LargeArgs {
+    /// The device that is asked for.
+    pub fn device(&self, run: &RunArgs) -> Result<Option<Gpu>, Failure> {
+        let Some(device) = self.gpu else { return Ok(None) };
+        if !matches!(run.engine, None | Some(EngineName::Explore)) {
+            return Err(Failure::input("--gpu is for --engine explore"));
+        }
+        Ok(Some(Gpu { device, memory: run.memory }))
+    }
+
     /// What is asked for, of a run with so many checks.
     pub fn wanted(&self, run: &RunArgs, checks: usize) -> Result<Option<Large>, Failure> {
         let refused = |why: &str| Err(Failure::input(why));

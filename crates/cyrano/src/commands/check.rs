@@ -59,6 +59,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
         .runner(jobs.len())?
         .with_part(args.part)
         .with_large(large)
+        .on_gpu(args.large.device(&args.run)?)
         .expecting(jobs.iter().flat_map(Job::progress).copied());
     let join = |explore: &Explore, workers: usize| {
         let inputs = || inputs(args, &subjects, &jobs);

@@ -114,6 +114,23 @@ impl<'m, 'a> Judge<'m, 'a> {
         self.m.named.is_some() || self.m.races
     }
 
+    /// Whether a state with all threads done may be wrong, or says something that others do not.
+    pub fn looks_at_ends(&self) -> bool {
+        match self.property {
+            None | Some(Property::Observations(_) | Property::Final { .. }) => true,
+            Some(Property::Transactions(_)) => self.m.values.is_some(),
+            Some(
+                Property::Assertions
+                | Property::Progress(_)
+                | Property::Live(_)
+                | Property::Structure(_)
+                | Property::CommitAtomicity
+                | Property::Invariant(_)
+                | Property::Races,
+            ) => false,
+        }
+    }
+
     /// A state, as a moment of an execution.
     pub fn moment(&mut self, record: Address, state: &State, stepper: &mut Stepper<'m>) {
         let (broken, stood) = self.m.moment(state);

@@ -72,7 +72,94 @@ const LEAST: i128 = -8;
 /// A bit that says that timestamps are known.
 const KNOWN: Times = 1 << 127;
 
+/// Something to know about the forms of tuples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FormLesson {
+    /// The timestamps of a part with a number, with a bit that says that they are known.
+    Times {
+        /// The part.
+        part: usize,
+        /// Its number.
+        number: u32,
+        /// The timestamps.
+        times: u128,
+    },
+    /// Whether a tuple with these timestamps is ranked.
+    Ranking {
+        /// The timestamps.
+        times: u128,
+        /// Whether it is.
+        ranked: bool,
+    },
+    /// What becomes of a part of a tuple with these timestamps.
+    Ranked {
+        /// The timestamps of the tuple.
+        times: u128,
+        /// The part.
+        part: usize,
+        /// Its number.
+        number: u32,
+        /// Its number in the ranked tuple.
+        to: u32,
+    },
+    /// What becomes of a part under a renaming.
+    Image {
+        /// The renaming.
+        renaming: usize,
+        /// The part.
+        part: usize,
+        /// Its number.
+        number: u32,
+        /// The number where it gets to.
+        to: u32,
+    },
+}
+
+/// What there is to forms, beside what is learnt.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Renamings {
+    /// The parts that may have timestamps.
+    pub timed: Vec<usize>,
+    /// For each renaming and each part the one that it comes from.
+    pub from: Vec<Vec<usize>>,
+    /// The parts in the order in which they are compared.
+    pub order: Vec<usize>,
+    /// The part of what a criterion keeps.
+    pub criterion: Option<usize>,
+}
+
 impl Forms {
+    /// What there is beside what is learnt.
+    pub fn renamings(&self, criterion: Option<usize>) -> Renamings {
+        let from = self.renamings.iter().map(|renaming| renaming.from.clone()).collect();
+        Renamings { timed: self.timed.clone(), from, order: self.order.clone(), criterion }
+    }
+
+    /// Tells the timestamps of a part.
+    pub fn tell_times(&self, part: usize, number: u32, tell: &mut dyn FnMut(FormLesson)) {
+        tell(FormLesson::Times { part, number, times: self.times[part][number as usize] });
+    }
+
+    /// Tells how a tuple with these timestamps is ranked.
+    pub fn tell_ranking(&self, times: Times, before: &[u32], tell: &mut dyn FnMut(FormLesson)) {
+        let ranking = self.rankings[&times];
+        tell(FormLesson::Ranking { times, ranked: ranking != 0 });
+        for part in self.timed.iter().filter(|_| ranking != 0) {
+            let number = before[*part];
+            let to = self.ranked[&(ranking, *part as u32, number)];
+            tell(FormLesson::Ranked { times, part: *part, number, to });
+        }
+    }
+
+    /// Tells what becomes of a tuple under a renaming.
+    pub fn tell_renaming(&self, at: usize, before: &[u32], tell: &mut dyn FnMut(FormLesson)) {
+        let Renaming { from, images, .. } = &self.renamings[at];
+        for part in from {
+            let number = before[*part];
+            tell(FormLesson::Image { renaming: at, part: *part, number, to: images[*part][number as usize] - 1 });
+        }
+    }
+
     /// For states of a machine that are cut into these: locations, others that are shared, threads, the criterion.
     pub fn new(m: &Machine<'_>, shared: usize, parts: usize) -> Self {
         let threads = m.threads.len();

@@ -4,6 +4,8 @@
 //! whole key. A step that is remembered by its thread's part and the locations it touches writes down what it says; whoever takes it looks up what becomes
 //! of what the criterion keeps. There are as many entries as pairs that come up, not as many as states.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rustc_hash::FxHashMap;
 
 use crate::criteria::hearing::Said;
@@ -13,7 +15,7 @@ const MOST_OUTCOMES: usize = 1 << 22;
 
 /// What becomes of what a criterion keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub enum Outcome {
     /// It keeps what has this number.
     Keeps(u32),
     /// Something is wrong.
@@ -25,15 +27,25 @@ pub(super) enum Outcome {
 /// The number of what a step says; 0 if it says nothing.
 pub(super) type Speech = u32;
 
+/// Numbers of what is said, of several who have to mean the same by them.
+type Numbers = Arc<Mutex<FxHashMap<Box<[Said]>, Speech>>>;
+
 /// What is said, and what criteria make of it.
 #[derive(Default)]
 pub(super) struct Hearing {
+    shared: Numbers,
+    /// Those that came up here.
     numbers: FxHashMap<Box<[Said]>, Speech>,
-    speeches: Vec<Box<[Said]>>,
+    speeches: FxHashMap<Speech, Box<[Said]>>,
     outcomes: FxHashMap<(Speech, u32), Outcome>,
 }
 
 impl Hearing {
+    /// One that knows nothing, and gives what is said the same numbers as this one.
+    pub fn alike(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), ..Self::default() }
+    }
+
     /// The number of what is said.
     pub fn number(&mut self, said: &[Said]) -> Speech {
         if said.is_empty() {
@@ -42,15 +54,17 @@ impl Hearing {
         if let Some(number) = self.numbers.get(said) {
             return *number;
         }
-        self.speeches.push(said.into());
-        let number = self.speeches.len() as Speech;
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = shared.len() as Speech + 1;
+        let number = *shared.entry(said.into()).or_insert(next);
+        self.speeches.insert(number, said.into());
         self.numbers.insert(said.into(), number);
         number
     }
 
-    /// What is said by a number.
+    /// What is said by a number that came up here.
     pub fn speech(&self, number: Speech) -> &[Said] {
-        number.checked_sub(1).map_or(&[], |at| &self.speeches[at as usize])
+        if number == 0 { &[] } else { &self.speeches[&number] }
     }
 
     /// What becomes of what has a number, if that is known.

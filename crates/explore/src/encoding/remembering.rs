@@ -21,10 +21,13 @@
 //! Of threads that may exchange their places ([`crate::reductions::symmetric_threads`]) the numbers are sorted: numbers never change, so neither
 //! does the form that stands for all.
 
+pub(crate) mod class;
 mod fewer;
 mod home;
+mod increments;
 mod learnt;
 mod standing;
+pub(crate) mod taught;
 
 use std::sync::Arc;
 
@@ -37,7 +40,6 @@ use crate::criteria::races::may_race;
 use crate::faults::Fault;
 use crate::reductions::ample::{Footprint, Futures, forward};
 use crate::reductions::stubborn::{Deed, Plan, Taken};
-use crate::reductions::timestamps::Increment;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::{Notes, Stepper, Successors};
@@ -49,6 +51,8 @@ use super::forms::Forms;
 use super::hearing::{Hearing, Speech};
 use super::layout::{Bits, and, or, sort, xor};
 use super::memo::{Entry, Memo};
+
+use increments::Increments;
 
 pub(crate) use home::{Home, InMemory, Kept};
 pub(crate) use learnt::Learnt;
@@ -88,7 +92,9 @@ pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
     forms: Option<Box<Forms>>,
     hearing: Hearing,
     /// The timestamps that steps add to; the first are none.
-    increments: Vec<Vec<Increment>>,
+    increments: Increments,
+    /// What was learnt apart from steps since somebody asked, if somebody wants to know.
+    journal: Option<Vec<taught::Lesson<'static>>>,
     /// How many states were expanded, and how many times something was computed for one because it was not known.
     expanded: u64,
     computed: u64,
@@ -190,7 +196,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             judged: FxHashSet::default(),
             forms: None,
             hearing: Hearing::default(),
-            increments: vec![Vec::new()],
+            increments: Increments::default(),
+            journal: None,
             expanded: 0,
             computed: 0,
             symmetric: Vec::new(),
@@ -317,7 +324,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         self.stepper.local_steps_of(&self.state, thread, &mut out);
         self.stepper.apart = false;
         self.computed += 1;
-        let increments = self.stepper.increments.take().map_or(0, |list| self.number_of_increments(list));
+        let increments = self.stepper.increments.take().map_or(0, |list| self.increments.number(list));
         let mut about = About { forward: true, speaks: self.stepper.speaks && !apart, increments };
         let (mut changes, mut events) = (Vec::new(), Vec::new());
         let mut result = Ok(());
@@ -360,15 +367,6 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             memo.add(and(words, &silent), &[], &[], about);
         }
         Ok(spoken.add(and(words, &depends), &changes, &events, about))
-    }
-
-    /// The number of a list of increments. There are only a few.
-    fn number_of_increments(&mut self, list: Vec<Increment>) -> u32 {
-        let known = self.increments.iter().position(|other| *other == list);
-        known.unwrap_or_else(|| {
-            self.increments.push(list);
-            self.increments.len() - 1
-        }) as u32
     }
 
     /// Where a thread stands.
@@ -512,6 +510,11 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let judged = (self.judged.capacity() * size_of::<[u64; W]>()) as u64;
         let forms = self.forms.as_ref().map_or(0, |forms| forms.bytes()) + self.hearing.bytes();
         judged + forms + self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum::<u64>()
+    }
+
+    /// What was found out.
+    pub fn into_findings(self) -> (Judge<'m, 'a>, Notes) {
+        (self.judge, self.stepper.notes)
     }
 
     /// Bytes of what is known about places.

@@ -9,11 +9,11 @@ use std::sync::{Mutex, PoisonError};
 use cyrano_engine::{Limits, Watch};
 use cyrano_ir::Property;
 
-use crate::criteria::judge::{Judge, goes_on};
+use crate::criteria::judge::Judge;
 use crate::search::plain::{Form, Plain};
 use crate::search::{End, Expander, Found, Reshape, Search};
 use crate::semantics::machine::Machine;
-use crate::semantics::step::{Stepper, Successors};
+use crate::semantics::step::Stepper;
 use crate::store::{Address, Keys, Store, WordKeys, to_words};
 
 use super::dictionary::{Cut, Dictionary};
@@ -21,17 +21,17 @@ use super::layout::{Bits, MOST_WORDS, Segment, WithWords, with_words};
 use super::remembering::{Halt, InMemory, Learnt, Remembering, nothing};
 
 /// States as tuples.
-struct Tuples<'m> {
-    m: &'m Machine<'m>,
+pub(super) struct Tuples<'m> {
+    pub m: &'m Machine<'m>,
     cut: Cut,
-    dictionary: Dictionary,
+    pub dictionary: Dictionary,
     /// What workers have learnt that are gone, because states have another layout now.
     learnt: Mutex<Vec<Learnt>>,
 }
 
 impl<'m> Tuples<'m> {
     /// `None` where this does not serve: for short states whose steps cannot be remembered, and where there are too many parts.
-    fn new(m: &'m Machine<'m>, cut: Cut) -> Option<Self> {
+    pub fn new(m: &'m Machine<'m>, cut: Cut) -> Option<Self> {
         let serves = match cut {
             Cut::Fine => m.remembers_steps(),
             Cut::Coarse => {
@@ -102,7 +102,7 @@ impl Machine<'_> {
 }
 
 /// Where the parts lie.
-fn fields(dictionary: &Dictionary) -> Vec<Segment> {
+pub(super) fn fields(dictionary: &Dictionary) -> Vec<Segment> {
     dictionary.layout().1.iter().map(|segments| Segment::new(segments)).collect()
 }
 
@@ -165,7 +165,7 @@ impl WithWords for Running<'_, '_, '_> {
                 let mut steps = Remembering::<InMemory, W>::new(m, dictionary, nothing(m, property));
                 let left = learnt.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 left.into_iter().for_each(|left| steps.take_up(left));
-                Remembered { m, steps, keys: keys(), learnt }
+                Remembered { steps, keys: keys(), learnt }
             }),
             Cut::Coarse => search.run(|| Plain::new(m, property, Compressed::new(dictionary, keys()))),
         }
@@ -174,7 +174,6 @@ impl WithWords for Running<'_, '_, '_> {
 
 /// A worker with remembered steps.
 struct Remembered<'d, 'm, 'a, const W: usize> {
-    m: &'m Machine<'m>,
     steps: Remembering<'d, 'm, 'a, InMemory, W>,
     keys: WordKeys<W>,
     learnt: &'d Mutex<Vec<Learnt>>,
@@ -195,24 +194,12 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembered<'_, 'm, 'a, W> {
     type Keys = WordKeys<W>;
 
     fn seed(&mut self) -> Result<(), Reshape> {
-        let (mut out, mut bytes, mut scratch) = (Successors::default(), Vec::new(), Vec::new());
-        self.steps.stepper.initial(&mut out);
-        let before = self.steps.judge.transitions;
-        for successor in out.iter_mut().filter(|successor| !successor.dropped) {
-            if !goes_on(&mut self.steps.judge, Address::NONE, successor) {
-                continue;
-            }
-            bytes.clear();
-            self.m.rank(&mut successor.state, &mut scratch);
-            self.m.encode(&successor.state, &mut bytes);
-            let Ok(words) = self.steps.pack(&bytes).map_err(|halt| self.reshape(halt)) else {
-                self.keys.clear();
-                self.steps.judge.transitions = before;
-                return Err(Reshape);
-            };
-            self.keys.push(Address::NONE, words);
-        }
-        Ok(())
+        let Self { steps, keys, .. } = self;
+        let all = steps.initial(|words| keys.push(Address::NONE, words));
+        all.map_err(|halt| {
+            self.keys.clear();
+            self.reshape(halt)
+        })
     }
 
     #[inline]

@@ -14,6 +14,7 @@ use crate::criteria::judge::{Hit, Judge};
 use crate::encoding::dictionary::Dictionary;
 use crate::encoding::foreign::Foreign;
 use crate::encoding::packing::{PackedWalk, Packing, SharedNumbers};
+use crate::encoding::taught::{self, Taught, Unteachable};
 use crate::search::Found;
 use crate::search::plain::{Bytes, Plain};
 use crate::semantics::machine::Machine;
@@ -107,6 +108,11 @@ impl<'a> Space<'a> {
     /// One thread's part of a search.
     pub fn walker(&self) -> Walker<'_> {
         Walker { plain: Plain::new(&self.machine, property(self.query), Bytes::default()), packed: None }
+    }
+
+    /// Teaches a search that takes steps itself, until it ends.
+    pub fn teach<T: Taught>(&self, search: &mut T) -> Result<T::End, Unteachable> {
+        taught::teach(&self.machine, property(self.query), search)
     }
 
     /// A way to pack states that has learnt how many values their parts have; none where that does not serve.
@@ -276,7 +282,7 @@ impl<'s> Walker<'s> {
     }
 }
 
-fn summary(judge: &Judge<'_, '_>, notes: Notes) -> Summary {
+pub(crate) fn summary(judge: &Judge<'_, '_>, notes: Notes) -> Summary {
     Summary {
         transitions: judge.transitions,
         ended: judge.ended,

@@ -62,14 +62,14 @@ pub(crate) fn confirm(
     Ok(replayed(program, &candidate, relations, execution))
 }
 
-/// A thread with the values of the record, up to where that ends.
+/// A thread with the values of the record, up to where that ends: in front of the next access, also if it is a store.
 fn rerun<'p>(program: &'p Program, execution: &Execution, thread: ThreadId) -> Result<Trace<'p>> {
     let kept = execution.relations.iter().flat_map(|relations| &relations.kept);
     let kept: Vec<usize> = kept.copied().collect();
     let own = execution.order.iter().enumerate().filter(|(_, access)| access.thread == thread);
+    let mut run = Run::recorded(program, thread, own.clone().count());
     let mut own = own.map(|(at, access)| (access, kept.contains(&(at + 1))));
     let mut choices = execution.choices.get(thread.index()).cloned().unwrap_or_default().into_iter();
-    let mut run = Run::new(program, thread, usize::MAX);
     loop {
         let done = run.accesses.len();
         let need = run.proceed(false);

@@ -104,6 +104,8 @@ pub(super) struct Run<'p> {
     /// The last moments at which it jumped back, two for each place at most.
     pub(super) laps: Vec<Lap>,
     iterations: usize,
+    /// How many accesses it may have: it stops in front of a store that would be one more.
+    most: usize,
     instructions: usize,
     /// The first assertion that failed.
     pub(super) failed: Option<InstrId>,
@@ -152,10 +154,16 @@ impl<'p> Run<'p> {
             jumps: Vec::new(),
             laps: Vec::new(),
             iterations,
+            most: usize::MAX,
             instructions: 0,
             failed: None,
             asserted: false,
         }
+    }
+
+    /// A thread at its start that is not to go further than a record of so many accesses: stores need nothing, so that it would run on through them.
+    pub(super) fn recorded(program: &'p Program, thread: ThreadId, accesses: usize) -> Self {
+        Self { most: accesses, ..Self::new(program, thread, usize::MAX) }
     }
 
     /// The accesses that look at a header, by number, with it and what is wrong if the object is not alive.

@@ -29,14 +29,15 @@ impl Runner {
     ) -> Result<CheckReport, Failure> {
         let case = &*case.for_question(Some(property), model);
         let query = case.query(model, Question::Holds(property))?;
-        let Answered { engine, note, clauses, mut answer } = match (&self.large, property) {
-            (Some(large), _) if self.engine == Some(EngineName::Graphs) => {
+        let Answered { engine, note, clauses, mut answer } = match (&self.gpu, &self.large, property) {
+            (Some(gpu), ..) => gpu.ask(&self.explore, case, query, &self.limits, watch)?,
+            (None, Some(large), _) if self.engine == Some(EngineName::Graphs) => {
                 large.ask_graphs(self.graphs, case, &query, &self.limits, watch)?
             }
-            (Some(large), _) => large.ask(&self.explore, self.cluster(), case, query, &self.limits, watch)?,
+            (None, Some(large), _) => large.ask(&self.explore, self.cluster(), case, query, &self.limits, watch)?,
             // What a client of a C data type observes; the explorer alone may exhaust memory without answering.
-            (None, Property::Observations(_)) => self.ask_in_turns(query, watch),
-            (None, _) => self.ask(query, watch),
+            (None, None, Property::Observations(_)) => self.ask_in_turns(query, watch),
+            (None, None, _) => self.ask(query, watch),
         };
         let uncounted = engine.as_deref() == Some("symbolic") && self.engine.is_none();
         let clients = self.count_clients(case, query, &mut answer, uncounted, watch);

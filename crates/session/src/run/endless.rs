@@ -33,6 +33,7 @@ impl Runner {
         if !explored && !solved
             || !small
             || self.large.is_some()
+            || self.gpu.is_some()
             || self.cluster.is_some()
             || !is_asked(property, &case.program)
         {

@@ -57,7 +57,7 @@ impl Runner {
         if matches!(self.engine, Some(EngineName::Graphs | EngineName::Symbolic | EngineName::Interp)) {
             return Err(case.refused("only explore looks at every number of threads; `--threads 2` takes two"));
         }
-        if self.large.is_some() || self.cluster.is_some() {
+        if self.large.is_some() || self.gpu.is_some() || self.cluster.is_some() {
             let help = "`--threads 2` takes two";
             return Err(case.refused(format!("views are kept in the memory of one machine; {help}")));
         }

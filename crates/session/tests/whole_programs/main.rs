@@ -1,5 +1,6 @@
 //! Whole C programs: threads, what waits, how a program ends; verdicts worked out by hand, under several models.
 
+mod conventions;
 mod library;
 mod objects;
 
@@ -28,7 +29,12 @@ const HEADERS: &str = "#include <pthread.h>\n#include <assert.h>\n#include <stdl
 
 /// The answers under sc, tso and rc11.
 fn answers(text: &str) -> Vec<CheckReport> {
-    let files = Memory([("p.c", format!("{HEADERS}{text}"))].into());
+    answers_about(format!("{HEADERS}{text}"))
+}
+
+/// The answers about a file that includes what it needs itself.
+fn answers_about(text: String) -> Vec<CheckReport> {
+    let files = Memory([("p.c", text)].into());
     let subjects = Subject::load(&files, "p.c", &[], &Wanted::default(), None).expect("it compiles");
     let models: Vec<_> = ["sc", "tso", "rc11"].iter().filter_map(|name| cyrano_memory::named(name)).collect();
     let selected = select(&subjects[0].case, &[], &models, &files).expect("there are checks");

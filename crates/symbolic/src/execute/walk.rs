@@ -18,6 +18,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use cyrano_engine::Limits;
 use cyrano_ir::dataflow::{Liveness, joins};
 use cyrano_ir::{InstrId, Op, Program, ThreadId};
 use cyrano_memory::Model;
@@ -55,6 +56,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) words: &'a [Range],
     /// The fences that may be there or not.
     pub(crate) optional: &'a Positions,
+    /// What ends the walk early, if anything does: nobody asks then what it says.
+    pub(crate) limits: Option<&'a Limits>,
 }
 
 /// The state of the thread at a point of its code.
@@ -249,6 +252,9 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
 
     fn follow(&mut self) {
         while let Some((key, pending)) = self.todo.pop_first() {
+            if self.set.limits.is_some_and(|limits| limits.exceeded(0).is_some()) {
+                return self.todo.clear();
+            }
             let pc = pending.pc;
             let (guard, state) = self.merge(pending.ways, Some(pc));
             let guard = self.unless_idle(&key, pc, guard, &state);

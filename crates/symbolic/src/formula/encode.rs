@@ -2,7 +2,7 @@
 
 use std::mem::discriminant;
 
-use cyrano_engine::{Query, Question};
+use cyrano_engine::{Limits, Query, Question};
 use cyrano_ir::dataflow::Liveness;
 use cyrano_ir::{FinalVar, InstrId, LocId, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
@@ -52,6 +52,8 @@ pub(crate) struct Problem<'a> {
     positions: Positions,
     /// Whether a history stands for those that it covers.
     covers: bool,
+    /// What ends encoding early, if anything does.
+    limits: Option<&'a Limits>,
 }
 
 /// A formula, a graph, and what their models mean.
@@ -122,7 +124,30 @@ impl<'a> Problem<'a> {
         };
         let positions = Positions::default();
         let (ranges, covers) = (engine.ranges, engine.covered_histories);
-        Self { program, model, question, ranges, loops, live, idle, idles, rounds, swaps, positions, covers }
+        Self {
+            program,
+            model,
+            question,
+            ranges,
+            loops,
+            live,
+            idle,
+            idles,
+            rounds,
+            swaps,
+            positions,
+            covers,
+            limits: None,
+        }
+    }
+
+    /// The same question, where encoding goes no further once a limit is reached; what it then says of executions is not all.
+    pub(crate) fn within(self, limits: &'a Limits) -> Self {
+        Self { limits: Some(limits), ..self }
+    }
+
+    fn stops(&self) -> bool {
+        self.limits.is_some_and(|limits| limits.exceeded(0).is_some())
     }
 
     /// The same question about a program of which some fences may be there or not.
@@ -201,8 +226,20 @@ impl<'a> Problem<'a> {
     fn setting<'s>(&'s self, bound: &'s dyn Fn(LoopKey) -> usize, words: &'s [Range]) -> Setting<'s> {
         let (loops, live, idle) = (&self.loops, &self.live, &self.idle);
         let (rounds, optional) = (&self.rounds, &self.positions);
-        let traits = Traits::of(self.model);
-        Setting { program: self.program, model: self.model, traits, loops, live, idle, rounds, bound, words, optional }
+        let (traits, limits) = (Traits::of(self.model), self.limits);
+        Setting {
+            limits,
+            program: self.program,
+            model: self.model,
+            traits,
+            loops,
+            live,
+            idle,
+            rounds,
+            bound,
+            words,
+            optional,
+        }
     }
 
     /// What each word may hold (CheckFence, section 3.4): the initial value and what is ever stored there.
@@ -230,7 +267,7 @@ impl<'a> Problem<'a> {
                 }
             }
             rounds += 1;
-            if words == before || rounds > count + 1 {
+            if words == before || rounds > count + 1 || self.stops() {
                 return words;
             }
         }

@@ -96,7 +96,7 @@ pub(crate) struct Last {
 impl<'a> Ask<'a> {
     /// Prepares a query.
     pub(crate) fn new(engine: &'a Symbolic, query: Query<'a>, limits: &'a Limits, watch: &'a dyn Watch) -> Self {
-        let problem = Problem::new(engine, query);
+        let problem = Problem::new(engine, query).within(limits);
         let (bounds, given_up) = (FxHashMap::default(), BTreeSet::new());
         let stats = SymbolicStats::default();
         let (chosen, last, needed) = (None, None, Vec::new());
@@ -143,6 +143,10 @@ impl<'a> Ask<'a> {
                 Some(last) => self.extend(last),
                 None => self.load(),
             };
+            // A formula that was not finished says nothing.
+            if let Some(stop) = self.limits.exceeded(self.stats.bytes) {
+                return Err(Cut::Stopped(stop));
+            }
             last.solver.limit(self.limits);
             self.measure(&last);
             let beyond = self.round(&mut last, findings);

@@ -91,7 +91,9 @@ impl Symbolic {
         }
         let mut ask = Ask::new(self, query, limits, watch);
         let answer = ask.answer();
-        formula(&ask.problem, form, (&ask.bounds, FIRST.min(self.iterations)), Some(answer), limits)
+        // The formula is written whole, also where the answer took all the time there was.
+        let problem = Problem::new(self, query);
+        formula(&problem, form, (&ask.bounds, FIRST.min(self.iterations)), Some(answer), limits)
     }
 }
 

@@ -3,7 +3,8 @@
 //! **Argument.** Numbers keep their meaning, so what is known by numbers stays true. Keys and changes of remembered steps are words: each of their fields, those of
 //! a key and the differences in a change, moves to where it lies now. A field that had no bits had one value, whose number is 0, as in a key that is moved.
 
-use super::{About, Forms, Hearing, InMemory, Increment, Memo, Remembering};
+use super::taught::Lesson;
+use super::{About, Forms, Hearing, InMemory, Increments, Memo, Remembering};
 use crate::encoding::hearing::Speech;
 use crate::encoding::layout::{Bits, MOST_WORDS, Segment};
 use crate::reductions::stubborn::Deed;
@@ -19,7 +20,8 @@ pub(crate) struct Learnt {
     fields: Vec<Segment>,
     forms: Option<Box<Forms>>,
     hearing: Hearing,
-    increments: Vec<Vec<Increment>>,
+    increments: Increments,
+    journal: Option<Vec<Lesson<'static>>>,
     /// For each thread its steps, and those that speak.
     threads: Vec<[Moved; 2]>,
 }
@@ -42,13 +44,14 @@ impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
             forms: self.forms.take(),
             hearing: std::mem::take(&mut self.hearing),
             increments: std::mem::take(&mut self.increments),
+            journal: self.journal.take(),
             threads: self.threads.iter_mut().map(|t| [moved(&mut t.memo), moved(&mut t.spoken)]).collect(),
         })
     }
 
     /// Takes up what another one has left.
     pub fn take_up(&mut self, learnt: Learnt) {
-        let Learnt { fields, forms, hearing, increments, threads } = learnt;
+        let Learnt { fields, forms, hearing, increments, journal, threads } = learnt;
         let parts = &self.parts;
         let words = |old: &Words| {
             let mut new = [0; W];
@@ -59,7 +62,7 @@ impl<const W: usize> Remembering<'_, '_, '_, InMemory, W> {
         for (thread, [memo, spoken]) in self.threads.iter_mut().zip(threads) {
             (thread.memo, thread.spoken) = (moved(memo), moved(spoken));
         }
-        (self.forms, self.hearing, self.increments) = (forms, hearing, increments);
+        (self.forms, self.hearing, self.increments, self.journal) = (forms, hearing, increments, journal);
     }
 }
 

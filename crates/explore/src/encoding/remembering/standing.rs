@@ -8,9 +8,10 @@
 
 use cyrano_ir::dataflow::Class;
 
+use super::taught::Lesson;
 use super::{About, Entry, Forms, Halt, Home, Remembering};
 use crate::criteria::hearing::Heard;
-use crate::encoding::forms::Unknown;
+use crate::encoding::forms::{FormLesson, Unknown};
 use crate::encoding::hearing::{Outcome, Speech};
 use crate::encoding::layout::{Bits, xor};
 use crate::faults::Fault;
@@ -143,13 +144,16 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
             Heard::Dropped => Outcome::Dropped,
         };
         self.hearing.add(said, kept, outcome);
+        if let Some(journal) = &mut self.journal {
+            journal.push(Lesson::Heard { said, kept, outcome });
+        }
         Ok(outcome)
     }
 
     /// Notes whether gaps above timestamps that something is added to may have been shortened.
     fn note_gaps(&mut self, words: &[u64; W], increments: u32) -> Result<(), Halt> {
         let times = self.with_forms(words, |forms, words, parts| forms.times(words, parts))?.1;
-        let increments = &self.increments[increments as usize];
+        let increments = self.increments.list(increments);
         let lost = self.forms.as_ref().is_some_and(|forms| forms.gets_lost(self.m, times, increments));
         self.stepper.notes.gap_too_small |= lost;
         Ok(())
@@ -203,13 +207,18 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
             Unknown::Times(part) => {
                 let mut found = Vec::new();
                 self.m.for_each_timestamp_in(part, state, &mut |class, value| found.push((class, *value)));
-                if forms.learn_times(part, before[part], &found) { Ok(()) } else { Err(Halt::Formless) }
+                if !forms.learn_times(part, before[part], &found) {
+                    return Err(Halt::Formless);
+                }
+                self.note(|tell| forms.tell_times(part, before[part], tell));
+                Ok(())
             }
             Unknown::Ranking(times) => {
                 let mut scratch: Vec<(Class, i128)> = Vec::new();
                 self.m.rank(state, &mut scratch);
                 self.numbers_of(state)?;
                 forms.learn_ranking(times, &before, &self.numbers);
+                self.note(|tell| forms.tell_ranking(times, &before, tell));
                 Ok(())
             }
             Unknown::Renaming(at) => {
@@ -218,8 +227,16 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
                 let renamed = self.m.renamed(state, variables, threads).ok_or(Halt::Formless)?;
                 self.numbers_of(&renamed)?;
                 forms.learn_renaming(at, &before, &self.numbers);
+                self.note(|tell| forms.tell_renaming(at, &before, tell));
                 Ok(())
             }
+        }
+    }
+
+    /// Writes down what was learnt about forms, if somebody wants to know.
+    fn note(&mut self, tell_all: impl FnOnce(&mut dyn FnMut(FormLesson))) {
+        if let Some(journal) = &mut self.journal {
+            tell_all(&mut |lesson| journal.push(Lesson::Form(lesson)));
         }
     }
 }

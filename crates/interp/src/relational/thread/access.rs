@@ -6,7 +6,7 @@ use cyrano_ir::guards::header_tags;
 use cyrano_ir::{Access, AccessKind, Addr, Change, EvalError, InstrId, LocId, Tags, Ty};
 use cyrano_memory::cat::What;
 
-use super::{Event, Half, Need, Performed, Run};
+use super::{Event, Half, Need, Performed, Run, Status};
 use crate::relational::taint::Sources;
 
 /// How an access reads a value, where there is more than one way.
@@ -45,6 +45,9 @@ impl<'p> Run<'p> {
         }
         if exclusive {
             return Ok(Some(Need::Success(access, loc)));
+        }
+        if self.accesses.len() >= self.most {
+            return Ok(Some(Need::End(Status::Stopped)));
         }
         self.write(access, loc, None)?;
         Ok(None)

@@ -54,6 +54,7 @@ impl Run<'_> {
     pub(in crate::relational) fn waits_again(&self, at: &Beginning, memory: &[i128]) -> bool {
         let mut again = self.clone();
         (again.pc, again.waits, again.section, again.sections) = (at.instr, None, None, 0);
+        again.most = usize::MAX;
         again.registers.clone_from(&at.registers);
         let mut todo = vec![again];
         while let Some(mut run) = todo.pop() {
