@@ -4,11 +4,10 @@
 //! after each of its events ([`Frame`]), so that a thread that loses its last events goes on from there and need not be run again. Dependencies are not kept,
 //! since no model that this engine takes asks for them.
 
+mod choices;
 mod loops;
 mod pairs;
 pub(crate) mod weak;
-
-use std::borrow::Cow;
 
 use cyrano_ir::guards::header_tags;
 use cyrano_ir::{
@@ -21,7 +20,6 @@ use crate::names::{Wrong, is_name, unseen};
 use crate::rows::EventId;
 
 pub(crate) use pairs::FAILS;
-use pairs::SUCCEEDS;
 
 /// Why a thread does not go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -529,33 +527,5 @@ impl Runner {
     pub(crate) fn fenced(&mut self, code: &Code<'_>, event: EventId) {
         self.push(code, event);
         self.go_on(code);
-    }
-
-    /// The values that it may take next.
-    pub(crate) fn values<'p>(&self, code: &Code<'p>) -> Cow<'p, [i128]> {
-        let at = self.frame().pc;
-        match code.op(at) {
-            Op::Choose { from, .. } => code.names.values((code.thread, at), from, self.events.len()),
-            Op::Access(access) => {
-                Cow::Borrowed(if self.is_reserved(code, access) { &[FAILS, SUCCEEDS] } else { &[FAILS] })
-            }
-            _ => unreachable!("a thread that is to choose"),
-        }
-    }
-
-    /// Its next choice is this event, and takes this value.
-    pub(crate) fn choose(&mut self, code: &Code<'_>, event: EventId, value: i128) {
-        let dst = match code.op(self.frame().pc) {
-            Op::Choose { dst, .. } => dst,
-            Op::Access(access) => return self.attempt(code, event, access, value),
-            _ => unreachable!("a thread that is to choose"),
-        };
-        self.push(code, event);
-        let head = self.frame().head.filter(|_| code.idles_by_choice);
-        self.frame_mut().head = head;
-        match self.set(code, dst, value) {
-            Ok(()) => self.go_on(code),
-            Err(error) => self.fail(error),
-        }
     }
 }
