@@ -90,30 +90,6 @@ fn random_memories_have_the_same_states() {
     assert!(answered * 2 > seeds.len(), "only {answered} questions were answered by both");
 }
 
-/// The shadow of atomic blocks is one part of a state, and threads that are alike are exchanged with their copies in it.
-#[test]
-fn atomic_blocks_have_the_same_states() {
-    let on = Explore { movers: false, ..Explore::default() };
-    let ways = [
-        Explore { thread_symmetry: false, ..on.clone() },
-        Explore { macro_steps: false, ..on.clone() },
-        Explore { dead_registers: false, ..on.clone() },
-        on,
-    ];
-    let answered = corpus::for_each(&corpus::in_folder("atomicity"), |name, entry| {
-        let program = compile(name, entry, &[]);
-        let mut answered = 0;
-        for (explore, name) in ways.iter().flat_map(|way| ["sc", "tso", "pso", "rmo"].map(|name| (way, name))) {
-            let plain = Explore { remembered_steps: false, ..explore.clone() };
-            let blocks = Property::CommitAtomicity;
-            let found = same([&plain, explore], &program, &model(name), &blocks, &limits(0.5, 1))?;
-            answered += usize::from(found != Same::Open);
-        }
-        Ok(answered)
-    });
-    assert!(answered > 100, "only {answered} questions were answered by both");
-}
-
 /// Numbers are given in another order by several workers, so other renamings stand for all.
 #[test]
 fn workers_count_the_same() {

@@ -89,8 +89,6 @@ pub enum Fault {
     RankAlike,
     /// Gaps between timestamps are looked at only in the state in which a step is remembered.
     ForgetGaps,
-    /// Memory is compared with the shadow's once, whatever the shadow's is.
-    CompareAlike,
     /// Threads are exchanged whatever their computations make of it.
     ExchangeAnyway,
 }

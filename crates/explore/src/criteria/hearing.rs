@@ -1,6 +1,6 @@
-//! What a criterion hears of a step: events of transactions, calls and responses, what units of atomic blocks do.
+//! What a criterion hears of a step: events of transactions, calls and responses.
 //!
-//! **Invariant:** what a criterion keeps after a step ([`State::monitor`], [`State::spec`], [`State::heard`], [`State::shadow`]) depends on what it kept before and on what it
+//! **Invariant:** what a criterion keeps after a step ([`State::monitor`], [`State::spec`], [`State::heard`]) depends on what it kept before and on what it
 //! hears of the step, on nothing else; and what it hears depends on the thread's part and on memory. So either can be computed without the other:
 //! a stepper that is [`Stepper::apart`] only writes down what is said, and [`Stepper::hear`] lets a criterion hear it later
 //! ([`crate::encoding::hearing`]).
@@ -14,7 +14,7 @@ use crate::semantics::state::State;
 use crate::semantics::step::{Stepper, Successor};
 
 /// Something that a criterion hears.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Said {
     /// A thread accesses memory: its transaction begins, unless it has.
     Access(u8),
@@ -24,12 +24,6 @@ pub(crate) enum Said {
     Call(u8, Call),
     /// A call of a thread returns this.
     Reply(u8, i128),
-    /// A thread chooses outside of blocks; see `shadow`.
-    Chose(u8, i128),
-    /// A unit of a thread commits.
-    Commit(u8),
-    /// A unit of a thread ends, here, and hands this on.
-    HandOn(u8, Box<[i128]>),
 }
 
 /// What a criterion makes of it.
@@ -50,7 +44,7 @@ impl Stepper<'_> {
         if self.apart {
             return successor.said.push(said);
         }
-        match self.hear(&mut successor.state, &said) {
+        match self.hear(&mut successor.state, said) {
             Heard::Right => {}
             Heard::Wrong => _ = successor.event.get_or_insert(Violation::Transactions),
             Heard::Dropped => successor.dropped = true,
@@ -58,8 +52,8 @@ impl Stepper<'_> {
     }
 
     /// Lets the criterion hear something.
-    pub(crate) fn hear(&mut self, state: &mut State, said: &Said) -> Heard {
-        match *said {
+    pub(crate) fn hear(&mut self, state: &mut State, said: Said) -> Heard {
+        match said {
             Said::Access(thread) => match (&self.m.monitor, &state.monitor) {
                 (Some(monitor), Some(kept)) if monitor.can_begin(kept, thread) => {
                     self.hear_event(state, Event { thread, action: Action::Begin })
@@ -69,9 +63,6 @@ impl Stepper<'_> {
             Said::Event(event) => self.hear_event(state, event),
             Said::Call(thread, call) => self.hear_call(state, usize::from(thread), call),
             Said::Reply(thread, reply) => self.hear_reply(state, usize::from(thread), reply),
-            Said::Chose(thread, value) => self.hear_choice(state, usize::from(thread), value),
-            Said::Commit(thread) => self.hear_commit(state, usize::from(thread)),
-            Said::HandOn(thread, ref handed) => self.hear_handed_on(state, usize::from(thread), handed),
         }
     }
 

@@ -20,7 +20,6 @@ use cyrano_engine::Violation;
 use cyrano_ir::dataflow::{Liveness, expr_reads};
 use cyrano_ir::{Blocks, InstrId, Op, Program, RegId};
 
-use crate::criteria::hearing::{Heard, Said};
 use crate::criteria::serial::Way;
 use crate::encoding::codec::{put, take};
 use crate::faults::Fault;
@@ -178,10 +177,8 @@ impl Machine<'_> {
     pub fn encode_shadow(&self, shadow: &Shadow, state: &State, out: &mut Vec<u8>) {
         let Some(shadows) = &self.shadows else { return };
         put(out, shadow.members.len() as i128);
-        // A part that is numbered by itself must not depend on memory.
-        let apart = self.has_forms();
         for member in &shadow.members {
-            let same = !apart && member.memory == state.memory;
+            let same = member.memory == state.memory;
             put(out, same.into());
             if !same {
                 member.memory.iter().for_each(|value| put(out, *value));
@@ -190,7 +187,10 @@ impl Machine<'_> {
                 put_copy(out, copy, marks);
             }
         }
-        shadow.chosen.iter().for_each(|chosen| put_all(out, chosen));
+        for (thread, chosen) in state.threads.iter().zip(&shadow.chosen) {
+            put(out, thread.latest_done.into());
+            put_all(out, chosen);
+        }
     }
 
     /// Reads it back; the rest of the state has been read.
@@ -209,7 +209,10 @@ impl Machine<'_> {
                 take_copy(input, copy, marks);
             }
         }
-        shadow.chosen.iter_mut().for_each(|chosen| *chosen = take_all(input));
+        for (thread, chosen) in state.threads.iter_mut().zip(&mut shadow.chosen) {
+            thread.latest_done = take(input) != 0;
+            *chosen = take_all(input);
+        }
     }
 }
 
@@ -344,11 +347,11 @@ impl<'m> Stepper<'m> {
 
     /// The thread made a choice at its program counter.
     pub(crate) fn chosen_for_shadow(&mut self, successor: &mut Successor, value: i128) {
-        let Some(shadows) = &self.m.shadows else { return };
+        let (Some(shadows), Some(shadow)) = (&self.m.shadows, &mut successor.state.shadow) else { return };
         let thread = successor.thread;
         let pc = successor.state.threads[thread].pc as usize;
         if !shadows.threads[thread].inside[pc] {
-            self.tell_shadow(successor, Said::Chose(thread as u8, value));
+            shadow.chosen[thread].push(value);
         }
     }
 
@@ -418,7 +421,7 @@ impl<'m> Stepper<'m> {
                 continue;
             }
             self.m.remove_entry(&mut successor.state, thread, at, None);
-            self.tell_shadow(successor, Said::Commit(thread as u8));
+            self.run_shadow(successor);
             if end == 0 {
                 return;
             }
@@ -426,24 +429,10 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Something that the shadow takes part in; it is told now or later.
-    fn tell_shadow(&mut self, successor: &mut Successor, said: Said) {
-        if self.apart {
-            successor.said.push(said);
-        } else if self.hear(&mut successor.state, &said) == Heard::Wrong {
-            successor.event.get_or_insert(Violation::Blocks);
-        }
-    }
-
-    /// A thread made a choice outside of blocks.
-    pub(crate) fn hear_choice(&mut self, state: &mut State, thread: usize, value: i128) -> Heard {
-        state.shadow.iter_mut().for_each(|shadow| shadow.chosen[thread].push(value));
-        Heard::Right
-    }
-
     /// The shadow runs the next unit of the thread.
-    pub(crate) fn hear_commit(&mut self, state: &mut State, thread: usize) -> Heard {
-        let (Some(shadows), Some(shadow)) = (&self.m.shadows, &mut state.shadow) else { return Heard::Right };
+    fn run_shadow(&mut self, successor: &mut Successor) {
+        let (Some(shadows), Some(shadow)) = (&self.m.shadows, &mut successor.state.shadow) else { return };
+        let thread = successor.thread;
         let mut after = Vec::new();
         let (mut used, mut increments) = (0, Vec::new());
         for member in shadow.members.drain(..) {
@@ -463,12 +452,13 @@ impl<'m> Stepper<'m> {
             |owed: &Vec<i128>| matches!(program.threads[thread].code[owed[0] as usize].op, Op::BlockEnd(_));
         let last = |member: &Member| member.threads[thread].owed.last().is_some_and(ends_block);
         self.notes.committed |= shadow.members.iter().any(last);
-        let right = !shadow.members.is_empty();
+        if shadow.members.is_empty() {
+            successor.event.get_or_insert(Violation::Blocks);
+        }
         self.check_gaps(&increments);
-        if right { Heard::Right } else { Heard::Wrong }
     }
 
-    /// The unit that ends at `position` hands on what it has.
+    /// The unit that ends at `position` hands on what it has; members that handed on something else are dropped.
     fn hand_on(&mut self, successor: &mut Successor, position: usize) {
         let thread = successor.thread;
         let entry = self.m.remove_entry(&mut successor.state, thread, position, None);
@@ -477,39 +467,31 @@ impl<'m> Stepper<'m> {
             Value::Known(value) => *value,
             Value::Pending(_) => unreachable!("nothing is pending any more"),
         });
-        let handed = std::iter::once(i128::from(entry.instr)).chain(values).collect();
-        self.tell_shadow(successor, Said::HandOn(thread as u8, handed));
-    }
-
-    /// Members that handed on something else are dropped.
-    pub(crate) fn hear_handed_on(&mut self, state: &mut State, thread: usize, handed: &[i128]) -> Heard {
+        let handed: Vec<i128> = std::iter::once(i128::from(entry.instr)).chain(values).collect();
         let any = self.m.config.has_fault(Fault::HandOnAnything);
-        let Some(shadow) = &mut state.shadow else { return Heard::Right };
+        let Some(shadow) = &mut successor.state.shadow else { return };
         shadow.members.retain_mut(|member| {
             let owed = &mut member.threads[thread].owed;
-            !owed.is_empty() && (*owed.remove(0) == *handed || any)
+            !owed.is_empty() && (owed.remove(0) == handed || any)
         });
         shadow.members.dedup();
-        if shadow.members.is_empty() { Heard::Wrong } else { Heard::Right }
-    }
-
-    /// Compares memory where no thread is in a block.
-    pub(crate) fn compare_memory(&self, state: &mut State) -> Heard {
-        let any = self.m.config.has_fault(Fault::AnyMemory);
-        let State { memory, shadow: Some(shadow), .. } = state else { return Heard::Right };
-        shadow.members.retain(|member| any || member.memory == *memory);
-        if shadow.members.is_empty() { Heard::Wrong } else { Heard::Right }
+        if shadow.members.is_empty() {
+            successor.event.get_or_insert(Violation::Blocks);
+        }
     }
 
     /// Compares memory in those successors in which no thread is in a block.
     pub(crate) fn compare_shadows(&mut self, out: &mut Successors) {
         let Some(shadows) = &self.m.shadows else { return };
+        let any = self.m.config.has_fault(Fault::AnyMemory);
         for successor in out.iter_mut().filter(|successor| successor.event.is_none()) {
             let state = &mut successor.state;
             if !shadows.threads.iter().enumerate().all(|(thread, marks)| is_outside(state, thread, marks)) {
                 continue;
             }
-            if self.compare_memory(state) == Heard::Wrong {
+            let State { memory, shadow: Some(shadow), .. } = state else { continue };
+            shadow.members.retain(|member| any || member.memory == *memory);
+            if shadow.members.is_empty() {
                 successor.event = Some(Violation::Blocks);
             }
         }

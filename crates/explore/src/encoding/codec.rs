@@ -82,6 +82,9 @@ impl Machine<'_> {
             self.encode_thread(state, t, out);
         }
         self.encode_criterion(state, out);
+        if let Some(shadow) = &state.shadow {
+            self.encode_shadow(shadow, state, out);
+        }
     }
 
     /// Appends the bytes of what criteria keep that hear what happens.
@@ -95,9 +98,6 @@ impl Machine<'_> {
         if let (Some(values), Some(heard)) = (&self.values, &state.heard) {
             values.encode(heard, out);
         }
-        if let Some(shadow) = &state.shadow {
-            self.encode_shadow(shadow, state, out);
-        }
     }
 
     /// Appends the bytes of one thread's part.
@@ -106,9 +106,6 @@ impl Machine<'_> {
         put(out, thread.pc.into());
         if self.keeps_deeds() {
             put(out, thread.did.into());
-        }
-        if self.shadows.is_some() {
-            put(out, thread.latest_done.into());
         }
         for reg in &info.live[thread.pc as usize] {
             let at = info.base + *reg as usize;
@@ -133,9 +130,6 @@ impl Machine<'_> {
         if self.keeps_deeds() {
             thread.did = take(input) as u8;
         }
-        if self.shadows.is_some() {
-            thread.latest_done = take(input) != 0;
-        }
         for reg in &info.live[thread.pc as usize] {
             let at = info.base + *reg as usize;
             if self.loads_wait {
@@ -152,7 +146,7 @@ impl Machine<'_> {
     pub fn skip_thread(&self, input: &mut &[u8], t: usize) {
         let pc = take(input) as usize;
         let registers = self.threads[t].live[pc].len() * if self.loads_wait { 2 } else { 1 };
-        let numbers = registers + usize::from(self.keeps_deeds()) + usize::from(self.shadows.is_some());
+        let numbers = registers + usize::from(self.keeps_deeds());
         for _ in 0..numbers {
             take(input);
         }

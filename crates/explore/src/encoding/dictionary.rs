@@ -90,7 +90,7 @@ impl Cut {
 impl Machine<'_> {
     /// Whether a criterion keeps something of what it hears.
     pub(crate) fn has_criterion(&self) -> bool {
-        self.monitor.is_some() || self.spec.is_some() || self.values.is_some() || self.shadows.is_some()
+        self.monitor.is_some() || self.spec.is_some() || self.values.is_some()
     }
 
     /// How many parts of a finely cut state come before those of threads: each location, and who runs under a serial model.

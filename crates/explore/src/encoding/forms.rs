@@ -60,8 +60,6 @@ pub(super) struct Forms {
 pub(super) struct Renaming {
     pub variables: Option<usize>,
     pub threads: Option<usize>,
-    /// Or for each place the thread that comes there.
-    pub places: Option<Vec<usize>>,
     /// For each part the one that it comes from.
     from: Vec<usize>,
     /// For each part before and each number one more than the number after, if it is known.
@@ -188,15 +186,9 @@ impl Forms {
                 (0u32..).take(shared).for_each(|loc| from[one.word(loc) as usize] = loc as usize);
                 (0..threads).for_each(|thread| from[shared + one.thread(thread)] = shared + thread);
             }
-            Renaming { variables, threads: renamed, places: None, from, images: vec![Vec::new(); parts] }
+            Renaming { variables, threads: renamed, from, images: vec![Vec::new(); parts] }
         };
-        let exchange = |places: Vec<usize>| {
-            let threads = places.iter().map(|from| shared + from);
-            let from = (0..shared).chain(threads).chain(shared + places.len()..parts).collect();
-            Renaming { variables: None, threads: None, places: Some(places), from, images: vec![Vec::new(); parts] }
-        };
-        let exchanges = m.shadows.iter().flat_map(|_| m.ways_to_exchange()).map(exchange);
-        let renamings = pairs.filter(|pair| *pair != (None, None)).map(renaming).chain(exchanges).collect();
+        let renamings = pairs.filter(|pair| *pair != (None, None)).map(renaming).collect();
         let order = (shared..parts).chain(0..shared).collect();
         Self {
             classes,

@@ -16,12 +16,11 @@
 //! ([`crate::semantics::declared`]); so whoever meets one asks the stepper again, which sees the whole state.
 //!
 //! Where timestamps are ranked or one renaming stands for all, a step changes parts of other threads; and a criterion for transactions hears what happens. Both
-//! is looked up apart from the step, in memory ([`standing`]). So is the shadow of atomic blocks, which takes part in what happens like a criterion.
+//! is looked up apart from the step, in memory ([`standing`]). The shadow of atomic blocks is left to the stepper.
 //!
 //! Of threads that may exchange their places ([`crate::reductions::symmetric_threads`]) the numbers are sorted: numbers never change, so neither
 //! does the form that stands for all.
 
-mod blocks;
 pub(crate) mod class;
 mod fewer;
 mod home;
@@ -38,7 +37,6 @@ use rustc_hash::FxHashSet;
 
 use crate::criteria::judge::Judge;
 use crate::criteria::races::may_race;
-use crate::criteria::shadow::is_outside;
 use crate::faults::Fault;
 use crate::reductions::ample::{Footprint, Futures, forward};
 use crate::reductions::exchanges::Tried;
@@ -55,7 +53,6 @@ use super::hearing::{Hearing, Speech};
 use super::layout::{Bits, and, or, sort, xor};
 use super::memo::{Entry, Memo};
 
-use blocks::Blocks;
 use increments::Increments;
 
 pub(crate) use home::{Home, InMemory, Kept};
@@ -95,8 +92,6 @@ pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
     /// If steps are remembered apart from the criterion, and states stored in forms of their own; see `standing`.
     forms: Option<Box<Forms>>,
     hearing: Hearing,
-    /// What goes with the shadow of atomic blocks.
-    blocks: Blocks<W>,
     /// The keys whose steps were tried in exchanges of threads.
     tried: Tried,
     /// The timestamps that steps add to; the first are none.
@@ -175,8 +170,6 @@ struct ThreadPart<const W: usize> {
     future: Footprint,
     /// What its next steps touch by plain accesses; see `races`.
     plain: Footprint,
-    /// Whether the thread is in none of its blocks; see `shadow`.
-    outside: bool,
     /// The bits that its next step depends on.
     depends: [u64; W],
 }
@@ -208,7 +201,6 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             judged: FxHashSet::default(),
             forms: None,
             hearing: Hearing::default(),
-            blocks: Blocks::new(),
             increments: Increments::default(),
             journal: None,
             expanded: 0,
@@ -251,8 +243,6 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let (threads, rest) = self.parts[self.m.shared_parts()..].split_at(self.threads.len());
         self.history = [0; W];
         rest.iter().for_each(|part| part.add_to(&mut self.history));
-        self.blocks.compares = if self.m.config.has_fault(Fault::CompareAlike) { [0; W] } else { self.history };
-        self.parts[..self.m.shared_parts()].iter().for_each(|part| part.add_to(&mut self.blocks.compares));
         self.seen = [0; W];
         if let Some(named) = &self.m.named {
             let (locations, of_threads) = named.depends();
@@ -386,6 +376,15 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         Ok(spoken.add(and(words, &depends), &changes, &events, about))
     }
 
+    /// The number of a list of increments. There are only a few.
+    fn number_of_increments(&mut self, list: Vec<Increment>) -> u32 {
+        let known = self.increments.iter().position(|other| *other == list);
+        known.unwrap_or_else(|| {
+            self.increments.push(list);
+            self.increments.len() - 1
+        }) as u32
+    }
+
     /// Where a thread stands.
     #[inline]
     fn learnt(&mut self, words: &[u64; W], thread: usize) -> &ThreadPart<W> {
@@ -419,23 +418,14 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let next = self.stepper.next_footprint(&self.state, thread);
         let future = self.futures.as_ref().map(|futures| futures.of(self.m, &self.state, thread)).unwrap_or_default();
         let plain = if self.m.races { self.m.plain_footprint(&self.state, thread) } else { Footprint::default() };
-        let marks = self.m.shadows.as_ref().map(|shadows| &shadows.threads[thread]);
-        let outside = marks.is_some_and(|marks| is_outside(&self.state, thread, marks));
         let places = &mut self.threads[thread].places;
         if places.len() <= number {
             let none = Footprint::default();
-            let unknown = ThreadPart {
-                known: false,
-                done: false,
-                outside: false,
-                next: none,
-                future: none,
-                plain: none,
-                depends: [0; W],
-            };
+            let unknown =
+                ThreadPart { known: false, done: false, next: none, future: none, plain: none, depends: [0; W] };
             places.resize(number + 1, unknown);
         }
-        places[number] = ThreadPart { known: true, done, outside, next, future, plain, depends };
+        places[number] = ThreadPart { known: true, done, next, future, plain, depends };
     }
 
     /// Judges a state as a moment of an execution, unless one like it was judged before.
@@ -534,7 +524,6 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
     /// Bytes of what is remembered.
     pub fn bytes(&self) -> u64 {
         let judged = (self.judged.capacity() * size_of::<[u64; W]>()) as u64;
-        let judged = judged + self.blocks.bytes();
         let forms = self.forms.as_ref().map_or(0, |forms| forms.bytes()) + self.hearing.bytes();
         judged + forms + self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum::<u64>()
     }

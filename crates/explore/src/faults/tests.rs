@@ -170,27 +170,6 @@ fn every_seeded_bug_about_remembered_steps_is_noticed() {
     assert!(unnoticed.is_empty(), "the comparison does not notice {unnoticed:?}");
 }
 
-/// The same for what is remembered beside the shadow of atomic blocks.
-#[test]
-fn seeded_bugs_about_remembered_blocks_are_noticed() {
-    let complaint = |program: &Program, explore: &Explore| {
-        let plain = Explore { remembered_steps: false, movers: false, ..Explore::default() };
-        let sc = cyrano_memory::named("sc")?;
-        let ask = || same([&plain, explore], program, &sc, &Property::CommitAtomicity, &limits(0.2, 1));
-        std::panic::catch_unwind(ask).unwrap_or_else(|_| Err("panicked".into())).err()
-    };
-    let programs = corpus::in_folder("atomicity").into_iter().map(|(name, entry)| {
-        (name.clone(), cyrano_rml::compile(&entry.source, &name, &[]).expect("the library compiles"))
-    });
-    let programs: Vec<(String, Program)> = programs.collect();
-    for fault in [Fault::HearAlike, Fault::CompareAlike] {
-        let explore = Explore { fault: Some(fault), movers: false, ..Explore::default() };
-        let noticed = programs.iter().find_map(|(name, program)| Some((name, complaint(program, &explore)?)));
-        println!("{fault:?}: {noticed:?}");
-        assert!(noticed.is_some(), "the comparison does not notice {fault:?}");
-    }
-}
-
 /// Threads that are told apart by the addresses of their objects must not be exchanged.
 #[test]
 fn exchanges_of_threads_are_tried() {

@@ -12,8 +12,6 @@
 //! For the same reason, of threads that *look* the same in a state only the first one need take its steps: exchanging it with another one changes
 //! nothing in the state, so the other one's steps lead to the same states, exchanged. With a shadow, where steps are dear, this is made use of.
 
-use cyrano_ir::automorphisms::permutations;
-
 use crate::criteria::shadow::{put_all, put_copy};
 use crate::encoding::codec::{put, put_entry};
 use crate::semantics::machine::Machine;
@@ -32,26 +30,6 @@ impl Machine<'_> {
             return self.encode(state, out);
         }
         self.encode(&self.exchanged(state, &from), out);
-    }
-
-    /// For each thread the first one that is alike and whose copies in the shadow are the same; threads that are not alike are told apart.
-    pub fn copies_like(&self, state: &State) -> Vec<usize> {
-        let copies = |t: usize| {
-            let mut out = Vec::new();
-            if let (Some(shadow), Some(shadows)) = (&state.shadow, &self.shadows) {
-                put_all(&mut out, &shadow.chosen[t]);
-                shadow.members.iter().for_each(|member| put_copy(&mut out, &member.threads[t], &shadows.threads[t]));
-            }
-            out
-        };
-        let mut first: Vec<usize> = (0..state.threads.len()).collect();
-        for group in &self.symmetric_threads {
-            for (at, thread) in group.iter().enumerate() {
-                let like = group[..at].iter().find(|other| copies(**other) == copies(*thread));
-                first[*thread] = like.map_or(*thread, |other| first[*other]);
-            }
-        }
-        first
     }
 
     /// For each thread the first one that looks like it.
@@ -90,25 +68,8 @@ impl Machine<'_> {
         out
     }
 
-    /// All ways to exchange threads that are alike, but the one that changes nothing: for each place the thread that comes there.
-    pub fn ways_to_exchange(&self) -> Vec<Vec<usize>> {
-        let mut all: Vec<Vec<usize>> = vec![(0..self.threads.len()).collect()];
-        for group in &self.symmetric_threads {
-            let permutations = permutations(group.len() as u8);
-            let permuted = |from: &Vec<usize>, permutation: &Vec<u8>| {
-                let mut from = from.clone();
-                group.iter().zip(permutation).for_each(|(place, at)| from[*place] = group[usize::from(*at)]);
-                from
-            };
-            let more: Vec<Vec<usize>> =
-                all.iter().flat_map(|from| permutations.iter().map(|p| permuted(from, p))).collect();
-            all.extend(more);
-        }
-        all.split_off(1)
-    }
-
     /// The state with thread `from[t]` in the place of thread `t`.
-    pub fn exchanged(&self, state: &State, from: &[usize]) -> State {
+    fn exchanged(&self, state: &State, from: &[usize]) -> State {
         let mut out = state.clone();
         for (to, from) in from.iter().enumerate().filter(|(to, from)| to != *from) {
             out.threads[to].clone_from(&state.threads[*from]);

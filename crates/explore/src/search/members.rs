@@ -453,6 +453,7 @@ fn get_global(m: &Machine<'_>, fixed: &[usize], input: &mut &[u8], state: &mut S
 fn put_thread(m: &Machine<'_>, state: &State, thread: usize, out: &mut Vec<u8>) {
     m.encode_thread(state, thread, out);
     if let (Some(shadow), Some(shadows)) = (&state.shadow, &m.shadows) {
+        put(out, state.threads[thread].latest_done.into());
         put_all(out, &shadow.chosen[thread]);
         shadow.members.first().iter().for_each(|way| put_copy(out, &way.threads[thread], &shadows.threads[thread]));
     }
@@ -461,6 +462,7 @@ fn put_thread(m: &Machine<'_>, state: &State, thread: usize, out: &mut Vec<u8>) 
 fn get_thread(m: &Machine<'_>, thread: usize, input: &mut &[u8], state: &mut State) {
     m.decode_thread(input, thread, state);
     if let (Some(shadow), Some(shadows)) = (&mut state.shadow, &m.shadows) {
+        state.threads[thread].latest_done = take(input) != 0;
         shadow.chosen[thread] = take_all(input);
         take_copy(input, &mut shadow.members[0].threads[thread], &shadows.threads[thread]);
     }

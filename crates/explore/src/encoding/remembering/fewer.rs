@@ -55,9 +55,6 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
                 let place = self.learnt(words, thread);
                 done &= place.done;
                 let key = and(words, &place.depends);
-                if self.m.shadows.is_some() && self.looks_like_another(words, thread) {
-                    continue;
-                }
                 steps += self.take_steps(record, words, thread, &key, None, visit)?;
             }
         }

@@ -3,9 +3,6 @@
 use crate::encoding::layout::{Bits, Segment, Spread};
 use crate::semantics::machine::Machine;
 
-/// The most ways to exchange threads that are alike where each is tried.
-const MOST_EXCHANGES: usize = 24;
-
 /// Where packed states are, and what that makes of them.
 pub(crate) trait Home {
     type Bits: Bits;
@@ -54,15 +51,9 @@ impl Machine<'_> {
         self.has_local_steps() || self.has_forms()
     }
 
-    /// Whether the shadow of atomic blocks is one part of a state: where nothing in it is ranked, and threads that are alike can be exchanged in few ways.
-    fn numbers_shadow(&self) -> bool {
-        let ways = self.symmetric_threads.iter().map(|group| (1..=group.len()).product::<usize>());
-        self.timestamps.is_none() && ways.product::<usize>() <= MOST_EXCHANGES
-    }
-
     /// Whether a state is stored in a form that stands for others, or a criterion hears of its steps; see `standing`.
     pub(crate) fn has_forms(&self) -> bool {
-        let others = self.shadows.is_some() && !self.numbers_shadow()
+        let others = self.shadows.is_some()
             || self.names.is_some()
             || self.own_order.is_some()
             || self.notes_deeds

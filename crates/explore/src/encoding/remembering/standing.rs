@@ -57,9 +57,6 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
                     }
                 }
             }
-            if self.m.shadows.is_some() && !self.agrees(&mut new)? {
-                return self.take_anew(record, words, thread, visit);
-            }
             let new = self.standing(new)?;
             if new != *words {
                 visit(new, sum);
@@ -85,7 +82,6 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
         out.clear();
         self.stepper.note_timestamps(&self.state);
         self.stepper.steps_of(&self.state, thread, &mut out);
-        self.stepper.compare_shadows(&mut out);
         let (mut steps, mut dropped, mut result) = (0, 0, Ok(()));
         for successor in out.iter_mut() {
             match &successor.event {
@@ -110,7 +106,7 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
     }
 
     /// The part of what a criterion keeps.
-    pub(super) fn criterion(&self) -> usize {
+    fn criterion(&self) -> usize {
         self.parts.len() - 1
     }
 
@@ -131,7 +127,7 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
         self.decode(words);
         let mut outcome = Heard::Right;
         for said in self.hearing.speech(said) {
-            let heard = self.stepper.hear(&mut self.state, said);
+            let heard = self.stepper.hear(&mut self.state, *said);
             // What is dropped is not looked at.
             outcome = if outcome == Heard::Dropped || heard == Heard::Right { outcome } else { heard };
             if heard == Heard::Wrong {
@@ -139,7 +135,11 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
             }
         }
         let outcome = match outcome {
-            Heard::Right => Outcome::Keeps(self.number_of_criterion()?),
+            Heard::Right => {
+                let mut bytes = Vec::new();
+                self.m.encode_criterion(&self.state, &mut bytes);
+                Outcome::Keeps(self.dictionary.number(self.criterion(), &bytes)?)
+            }
             Heard::Wrong => Outcome::Wrong,
             Heard::Dropped => Outcome::Dropped,
         };
@@ -148,13 +148,6 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
             journal.push(Lesson::Heard { said, kept, outcome });
         }
         Ok(outcome)
-    }
-
-    /// The number of what the criterion keeps in the decoded state.
-    pub(super) fn number_of_criterion(&mut self) -> Result<u32, Halt> {
-        let mut bytes = Vec::new();
-        self.m.encode_criterion(&self.state, &mut bytes);
-        Ok(self.dictionary.number(self.criterion(), &bytes)?)
     }
 
     /// Notes whether gaps above timestamps that something is added to may have been shortened.
@@ -229,12 +222,6 @@ impl<H: Home, const W: usize> Remembering<'_, '_, '_, H, W> {
                 Ok(())
             }
             Unknown::Renaming(at) => {
-                if let Some(from) = &forms.renamings[at].places {
-                    let exchanged = self.m.exchanged(state, from);
-                    self.numbers_of(&exchanged)?;
-                    forms.learn_renaming(at, &before, &self.numbers);
-                    return Ok(());
-                }
                 let (variables, threads) = (forms.renamings[at].variables, forms.renamings[at].threads);
                 // A thread that rests where a renaming says nothing has no form here.
                 let renamed = self.m.renamed(state, variables, threads).ok_or(Halt::Formless)?;
