@@ -117,11 +117,6 @@ pub fn without_ends(program: &Program) -> Option<(Program, Vec<(String, Span)>)>
     Some((program, ends.into_iter().map(named).collect()))
 }
 
-/// The program in which to allocate memory is an access to it, for models under which accesses may race; none if nobody has to know of it.
-pub fn with_allocations(program: &Program) -> Option<Program> {
-    lower::allocations::with_allocations(program)
-}
-
 impl Unit {
     /// The program of a test.
     pub fn program(&self, test: &Test) -> Result<Program, Vec<Diagnostic>> {

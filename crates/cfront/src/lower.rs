@@ -6,7 +6,6 @@
 //!
 //! **Invariant:** a value that was computed from variables is saved before something else in the same expression can change them.
 
-pub(crate) mod allocations;
 mod atomic;
 pub(crate) mod call;
 mod cond;

@@ -91,9 +91,6 @@ impl Case {
             let without = Self { program, unchecked, ..self.clone() };
             return Cow::Owned(without.for_question(property, model).into_owned());
         }
-        if let Some(program) = with_allocations(&self.program, model) {
-            return Cow::Owned(Self { program, ..self.clone() }.for_question(property, model).into_owned());
-        }
         if let Some(target) = self.target(model) {
             return Cow::Owned(Self {
                 program: mapping::compiled(&self.program, target),
@@ -125,7 +122,6 @@ impl Case {
     /// A program of the same source, changed perhaps, as the model has it: without what cannot be checked there, and with C's orders mapped.
     pub(crate) fn compiled<'p>(&self, program: &'p Program, model: &Model) -> Cow<'p, Program> {
         let without = without_ends(program, model).map_or(Cow::Borrowed(program), |(program, _)| Cow::Owned(program));
-        let without = with_allocations(&without, model).map_or(without, Cow::Owned);
         match self.target(model) {
             Some(target) => Cow::Owned(mapping::compiled(&without, target)),
             None => without,
@@ -326,11 +322,6 @@ pub(crate) fn reorders(model: &Model) -> bool {
     let kinds = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw];
     let pairs = matches!(model.definition, Definition::Reordering(_)) && !model.has_own_order();
     pairs && !kinds.into_iter().all(|kind| model.reordering().keeps_all_after(kind))
-}
-
-/// A program in which allocations are accesses, for models under which accesses may race.
-fn with_allocations(program: &Program, model: &Model) -> Option<Program> {
-    model.cat().filter(|cat| cat.plan().data_race().is_some()).and_then(|_| cyrano_cfront::with_allocations(program))
 }
 
 /// A program without the ends of locals, which models about relations cannot check, and what that leaves unchecked.

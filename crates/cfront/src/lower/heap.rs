@@ -1,7 +1,7 @@
 //! `malloc`, `calloc`, `realloc` and `free`.
 //!
 //! Every `malloc` has objects of its own, made when the program is lowered: one, or a pool if the call may be reached again. They are alive from the start,
-//! for nobody knows their addresses before. So a new object costs nothing at run time; where it has to be seen that it is allocated there are [marks](super::allocations).
+//! for nobody knows their addresses before. So a new object costs nothing at run time.
 //!
 //! `free` is one store to the object's header. That it is alive is part of that store (axiom 10 of `cyrano_memory`), and so is that it is a header: freeing
 //! what was not allocated fails as an address. It is no fence.
@@ -105,9 +105,7 @@ impl Lowerer<'_, '_> {
         let first = self.shared.memory.allocate(checked, ty, thread, UNDEFINED, span);
         let again = self.may_be_freed(first, position);
         if again.is_empty() {
-            let object = self.new_object(ty, first, position);
-            self.mark_allocated(ty, &object);
-            return object;
+            return self.new_object(ty, first, position);
         }
         let inits = self.shared.checked.types.initial(ty, UNDEFINED);
         let (fresh, reuse, end) = (self.new_label(), self.new_label(), self.new_label());
@@ -117,7 +115,6 @@ impl Lowerer<'_, '_> {
         self.branch(arith::binary(BinOp::Eq, Self::var(chosen), Ir::Const(0)), fresh, reuse);
         self.bind(fresh);
         let value = self.new_object(ty, first, position);
-        self.mark_allocated(ty, &value);
         self.emit(Op::Assign { dst: Place::Reg(object), value });
         self.jump(end);
         self.bind(reuse);

@@ -376,15 +376,6 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         Ok(spoken.add(and(words, &depends), &changes, &events, about))
     }
 
-    /// The number of a list of increments. There are only a few.
-    fn number_of_increments(&mut self, list: Vec<Increment>) -> u32 {
-        let known = self.increments.iter().position(|other| *other == list);
-        known.unwrap_or_else(|| {
-            self.increments.push(list);
-            self.increments.len() - 1
-        }) as u32
-    }
-
     /// Where a thread stands.
     #[inline]
     fn learnt(&mut self, words: &[u64; W], thread: usize) -> &ThreadPart<W> {
