@@ -180,6 +180,30 @@ fn every_seeded_bug_is_noticed() {
     }
 }
 
+/// A thread that is cut off in front of a store: what is shown of it ends there, and whoever runs it again stops there, too.
+#[test]
+fn a_writer_that_is_cut_off_is_shown() {
+    let source = "program p\nlocation v = 0\nlocation go = 0\n\
+        thread w\nregister r = 0\n\
+        @0: store v, 1 {atomic release}\n@1: r := load go {atomic acquire}\n@2: store v, 2 {atomic release}\n\
+        @3: branch (r == 0) then @0 else @4\n@4: halt\n\
+        thread q\nregister m = 0\n\
+        @0: m := load v {atomic acquire}\n@1: assert (m != 2)\n@2: store go, 1 {atomic release}\n@3: halt\n";
+    let program = cyrano_ir::text::parse(source).unwrap_or_else(|error| panic!("{error}"));
+    for name in MODELS {
+        let model = model(name);
+        let Ok(query) = Query::new(&program, &model, Question::Holds(&Property::Assertions)) else { continue };
+        for iterations in 1..4 {
+            let found = Graphs::default().ask(query, &limits(1.0, iterations), &());
+            let (Some(execution), violation) = (&found.execution, found.violation.as_ref()) else {
+                panic!("{name}: {:?}", found.verdict)
+            };
+            let confirmed = cyrano_interp::confirm(&program, &model, &Property::Assertions, violation, execution);
+            confirmed.unwrap_or_else(|error| panic!("{name}: not confirmed: {error}"));
+        }
+    }
+}
+
 /// How many executions a program has under a model.
 fn count(program: &Program, name: &str) -> (u64, u64) {
     let model = model(name);

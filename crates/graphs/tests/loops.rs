@@ -1,19 +1,15 @@
 //! Idle iterations: what is observed does not change when they are left out, and the locks of the library are judged as they are promised to be.
 
-mod programs;
-
 use std::cell::Cell;
 
 use cyrano_conformance::compare::model;
 use cyrano_conformance::{corpus, limits, pinned};
 use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
-use cyrano_graphs::{Fault, Graphs};
+use cyrano_graphs::Graphs;
 use cyrano_interp::Interp;
 use cyrano_ir::{Liveness, Program, Property};
 use proptest::prelude::*;
 use proptest::test_runner::TestError;
-
-use programs::looped as text;
 
 const MODELS: [&str; 5] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
 
@@ -53,20 +49,41 @@ fn threads() -> impl Strategy<Value = Vec<Vec<Vec<String>>>> {
     prop::collection::vec(prop::collection::vec(instruction(), 1..4), 2..4)
 }
 
-fn ask(program: &Program, name: &str, idle_iterations: bool, fault: Option<Fault>) -> Option<Answer> {
+/// The program; a jump by `+1` or `-2` is one by so many instructions.
+fn text(threads: &[Vec<Vec<String>>]) -> String {
+    let mut source = String::from("program p\nlocation x = 0\nlocation y = 0\n");
+    for (number, thread) in threads.iter().enumerate() {
+        source.push_str(&format!("thread t{number}\nregister a = 0\nregister b = 0\nregister c = 0\n"));
+        for (pc, op) in thread.iter().flatten().map(String::as_str).chain(["halt"]).enumerate() {
+            let to = |word: &str| match word.strip_prefix('-') {
+                Some(back) => pc - back.parse::<usize>().expect("a number"),
+                None => pc + 1,
+            };
+            let words = op.split(' ').map(|word| match word {
+                "+1" | "-1" | "-2" => format!("@{}", to(word)),
+                word => word.to_owned(),
+            });
+            source.push_str(&format!("@{pc}: {}\n", words.collect::<Vec<_>>().join(" ")));
+        }
+    }
+    for (name, var) in [("a0", "t0:a"), ("b0", "t0:b"), ("a1", "t1:a"), ("b1", "t1:b"), ("x", "x"), ("y", "y")] {
+        source.push_str(&format!("observe {name} = {var}\n"));
+    }
+    source
+}
+
+fn ask(program: &Program, name: &str, idle_iterations: bool) -> Option<Answer> {
     let model = model(name);
     let query = Query::new(program, &model, Question::Outcomes).ok()?;
-    let graphs = Graphs { idle_iterations, stale_waits: idle_iterations, fault, ..Graphs::default() };
+    let graphs = Graphs { idle_iterations, stale_waits: idle_iterations, ..Graphs::default() };
     let answer = graphs.ask(query, &limits(0.2, 3), &());
     (answer.verdict != Verdict::Unknown).then_some(answer)
 }
 
-fn compare(program: &Program, fault: Option<Fault>) -> Result<usize, String> {
+fn compare(program: &Program) -> Result<usize, String> {
     let mut compared = 0;
     for name in MODELS {
-        let (Some(with), Some(without)) = (ask(program, name, false, None), ask(program, name, true, fault)) else {
-            continue;
-        };
+        let (Some(with), Some(without)) = (ask(program, name, false), ask(program, name, true)) else { continue };
         if with.outcomes != without.outcomes {
             let (more, less) = (&with.outcomes - &without.outcomes, &without.outcomes - &with.outcomes);
             return Err(format!("{name}: lost {more:?}, won {less:?}"));
@@ -87,7 +104,7 @@ fn what_is_observed_stays_without_idle_iterations() {
     let result = pinned::runner(cases, file!()).run(&threads(), |threads| {
         let source = text(&threads);
         let program = cyrano_ir::text::parse(&source).unwrap_or_else(|error| panic!("{error}\n{source}"));
-        compared.set(compared.get() + compare(&program, None).map_err(TestCaseError::fail)?);
+        compared.set(compared.get() + compare(&program).map_err(TestCaseError::fail)?);
         Ok(())
     });
     match result {
@@ -98,44 +115,6 @@ fn what_is_observed_stays_without_idle_iterations() {
     println!("{} compared", compared.get());
     assert!(2 * compared.get() >= cases as usize, "only {} answers were compared", compared.get());
 }
-
-/// What makes an iteration idle, and a wait one in vain, is needed.
-#[test]
-fn every_seeded_bug_is_noticed() {
-    for fault in [Fault::IdleWrites, Fault::IdleRegisters, Fault::AnyWait, Fault::NoLinger] {
-        let seen = Cell::new(false);
-        let cases = if pinned::long() { 5_000 } else { 500 };
-        let model = model("rc11");
-        let _ = pinned::runner(cases, "seeded").run(&threads(), |threads| {
-            if !seen.get() {
-                let program = cyrano_ir::text::parse(&text(&threads)).expect("a program");
-                let query = Query::new(&program, &model, Question::Holds(&Property::Races)).expect("a question");
-                let races = |fault| Graphs { fault, ..Graphs::default() }.ask(query, &limits(0.2, 3), &()).verdict;
-                let lost = || races(None) == Verdict::Violated && races(Some(fault)) != Verdict::Violated;
-                seen.set(compare(&program, Some(fault)).is_err() || lost());
-            }
-            Ok(())
-        });
-        assert!(seen.get() || fault == Fault::NoLinger && misses_the_race(fault), "{fault:?} is not noticed");
-    }
-}
-
-/// Whether a race of an iteration that changes nothing with a write that comes of what the thread does later is missed.
-fn misses_the_race(fault: Fault) -> bool {
-    let program = cyrano_ir::text::parse(RACE_IN_A_LOOP).unwrap_or_else(|error| panic!("{error}"));
-    let model = model("rc11");
-    let query = Query::new(&program, &model, Question::Holds(&Property::Races)).expect("a question");
-    let found = Graphs { fault: Some(fault), ..Graphs::default() }.ask(query, &limits(1.0, 3), &());
-    found.verdict != Verdict::Violated
-}
-
-const RACE_IN_A_LOOP: &str = "program p\nlocation x = 0\nlocation y = 0\nlocation z = 0\n\
-    thread t\nregister a = 0\nregister b = 0\n\
-    @0: a := load y {atomic}\n@1: branch (a == 0) then @2 else @4\n@2: b := load x\n@3: jump @0\n\
-    @4: store z, 1 {atomic}\n@5: halt\n\
-    thread u\nregister c = 0\n\
-    @0: c := load z {atomic}\n@1: assume (c == 1)\n@2: store x, 1\n@3: halt\n\
-    thread v\n@0: store y, 1 {atomic}\n@1: halt\n";
 
 /// Races are found with and without idle iterations, whoever looks for them; what is shown is confirmed.
 #[test]
@@ -179,7 +158,14 @@ fn races_stay_without_idle_iterations() {
 /// A race of an iteration that changes nothing with a write that comes of what the thread does later.
 #[test]
 fn a_race_in_an_idle_iteration_is_found() {
-    let program = cyrano_ir::text::parse(RACE_IN_A_LOOP).unwrap_or_else(|error| panic!("{error}"));
+    let source = "program p\nlocation x = 0\nlocation y = 0\nlocation z = 0\n\
+        thread t\nregister a = 0\nregister b = 0\n\
+        @0: a := load y {atomic}\n@1: branch (a == 0) then @2 else @4\n@2: b := load x\n@3: jump @0\n\
+        @4: store z, 1 {atomic}\n@5: halt\n\
+        thread u\nregister c = 0\n\
+        @0: c := load z {atomic}\n@1: assume (c == 1)\n@2: store x, 1\n@3: halt\n\
+        thread v\n@0: store y, 1 {atomic}\n@1: halt\n";
+    let program = cyrano_ir::text::parse(source).unwrap_or_else(|error| panic!("{error}"));
     let model = model("rc11");
     for property in [Property::Races, Property::Observations([vec![]].into())] {
         let query = Query::new(&program, &model, Question::Holds(&property)).expect("a question");

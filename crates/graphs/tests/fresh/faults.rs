@@ -161,7 +161,6 @@ fn every_premise_is_needed() {
         Fault::Unmarked,
         Fault::Strangers,
         Fault::Reordered,
-        Fault::StaleRaces,
     ];
     let mut programs = written();
     let collected = std::cell::RefCell::new(&mut programs);

@@ -1,4 +1,4 @@
-//! Random programs of C11, as text; with loops or without.
+//! Random programs of C11, as text.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -57,24 +57,4 @@ pub fn text(threads: &[Vec<String>]) -> String {
 pub fn parsed(threads: &[Vec<String>]) -> Program {
     let source = text(threads);
     cyrano_ir::text::parse(&source).unwrap_or_else(|error| panic!("{error}\n{source}"))
-}
-
-/// A program with loops: `+1` or `-2` as a place is so many instructions further or back.
-#[allow(dead_code, reason = "not every test has loops")]
-pub fn looped(threads: &[Vec<Vec<String>>]) -> String {
-    let mut source = String::from("program p\nlocation x = 0\nlocation y = 0\n");
-    for (number, thread) in threads.iter().enumerate() {
-        source.push_str(&format!("thread t{number}\nregister a = 0\nregister b = 0\nregister c = 0\n"));
-        for (pc, op) in thread.iter().flatten().map(String::as_str).chain(["halt"]).enumerate() {
-            let is_place = |word: &str| word.starts_with(['+', '-']) && word.len() > 1;
-            let to = |word: &str| word.parse::<isize>().map(|by| pc as isize + by).expect("a number");
-            let place = |word: &str| if is_place(word) { format!("@{}", to(word)) } else { word.to_owned() };
-            let words: Vec<String> = op.split(' ').map(place).collect();
-            source.push_str(&format!("@{pc}: {}\n", words.join(" ")));
-        }
-    }
-    for (name, var) in [("a0", "t0:a"), ("b0", "t0:b"), ("a1", "t1:a"), ("b1", "t1:b"), ("x", "x"), ("y", "y")] {
-        source.push_str(&format!("observe {name} = {var}\n"));
-    }
-    source
 }
