@@ -166,7 +166,7 @@ fn bad_shards_and_bad_reports_are_refused() {
     refused(&place, "report merge cut.json", "cut off");
     refused(&place, "report merge no.json", "not JSON");
     refused(&place, "report merge none.json", "no such file");
-    refused(&place, "report merge .", "directory");
+    refused(&place, "report merge .", "this is a folder");
     refused(&place, "report merge", "REPORT");
     let report = place.run("check sb.rml --format json").stdout;
     place.write("schema.json", report.replace("cyrano.report/1", "cyrano.report/2").as_bytes());

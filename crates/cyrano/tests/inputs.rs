@@ -58,7 +58,7 @@ fn a_folder_is_every_program_in_it() {
     std::fs::create_dir(folder.path("empty")).expect("a folder can be made");
     let none = folder.run("check empty");
     assert!(
-        none.code == 2 && none.stderr.contains("there is no `.rml`, `.c` or `.litmus` file in this folder"),
+        none.code == 2 && none.stderr.contains("there is no `.rml`, `.c`, `.i` or `.litmus` file in this folder"),
         "{none:?}"
     );
     let one = folder.run("outcomes deep");

@@ -86,6 +86,11 @@ impl Limits {
             .is_some_and(|looks| looks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err())
     }
 
+    /// Whether somebody asked to stop, or the deadline passed. Where little is done at a time, this is no look at what was granted.
+    pub fn is_over(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     /// Whether the run has to stop, given what it uses now. Call it every few thousand steps.
     pub fn exceeded(&self, bytes: u64) -> Option<Stop> {
         if self.cancel.load(Ordering::Relaxed) || self.is_worked_off() {

@@ -252,7 +252,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
 
     fn follow(&mut self) {
         while let Some((key, pending)) = self.todo.pop_first() {
-            if self.set.limits.is_some_and(|limits| limits.exceeded(0).is_some()) {
+            if self.set.limits.is_some_and(Limits::is_over) {
                 return self.todo.clear();
             }
             let pc = pending.pc;

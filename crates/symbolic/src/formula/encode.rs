@@ -147,7 +147,7 @@ impl<'a> Problem<'a> {
     }
 
     fn stops(&self) -> bool {
-        self.limits.is_some_and(|limits| limits.exceeded(0).is_some())
+        self.limits.is_some_and(Limits::is_over)
     }
 
     /// The same question about a program of which some fences may be there or not.

@@ -144,8 +144,8 @@ impl<'a> Ask<'a> {
                 None => self.load(),
             };
             // A formula that was not finished says nothing.
-            if let Some(stop) = self.limits.exceeded(self.stats.bytes) {
-                return Err(Cut::Stopped(stop));
+            if self.limits.is_over() {
+                return Err(Cut::Stopped(self.limits.exceeded(self.stats.bytes).unwrap_or(Stop::Cancelled)));
             }
             last.solver.limit(self.limits);
             self.measure(&last);

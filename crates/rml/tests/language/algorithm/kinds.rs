@@ -12,7 +12,7 @@ const DISTINCT: &str = "threads 2, ops 2";
 
 /// The program of all clients of a size.
 fn program(algorithm: &str, size: &str) -> Program {
-    let source = format!("{algorithm} check opacity for clients {size} on inorder;");
+    let source = format!("{algorithm}\ncheck opacity for clients {size} on inorder;");
     let all = tests(&source).into_iter().find(|test| test.clients.is_some());
     all.expect("a test for all clients").program
 }
