@@ -205,7 +205,6 @@ fn many_checks() {
               vacuous   -        -             -       -        -  never (r1 = 0)
                   nothing to check
               explore used dead-registers, macro-steps
-            4 checks: 1 violated, 1 unknown, 1 vacuous, 1 verified
 
             violated: never (r1 = 0 && r2 = 0) on tso (sb.rml)
 
@@ -225,6 +224,8 @@ fn many_checks() {
               memory: x = 1, y = 1
 
             Why: The final state satisfies `r1 = 0 && r2 = 0`, which must never hold, with r1 = 0, r2 = 0.
+
+            4 checks: 1 violated, 1 unknown, 1 vacuous, 1 verified
         "#]],
     );
 }
