@@ -52,6 +52,7 @@ pub fn run(long: bool) -> anyhow::Result<()> {
     package()?;
     run_tests(if long { &MORE } else { &[] })?;
     run_viewer_tests()?;
+    run_editor_tests()?;
     if long {
         for [kind, count] in PROGRAMS {
             crate::run("cargo", &["run", "--release", "--package", "cyrano-conformance", "--", kind, count], &[])?;
@@ -146,7 +147,16 @@ fn one(tests: &Tests, environment: &[(&str, &str)]) -> anyhow::Result<()> {
 
 /// The report page in a browser, with the program that the tests built.
 fn run_viewer_tests() -> anyhow::Result<()> {
+    crate::run("viewer/test.sh", &[], &[("CYRANO", &built())])
+}
+
+/// The language server, with that program and the client library that editors use.
+fn run_editor_tests() -> anyhow::Result<()> {
+    crate::run("editors/test.sh", &[], &[("CYRANO", &built())])
+}
+
+/// The program that the tests built.
+fn built() -> String {
     let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".into());
-    let cyrano = root().join(target).join("debug").join("cyrano");
-    crate::run("viewer/test.sh", &[], &[("CYRANO", &cyrano.to_string_lossy())])
+    root().join(target).join("debug").join("cyrano").to_string_lossy().into_owned()
 }
